@@ -119,7 +119,7 @@ def solve_family(n_objectives, n_variables, kind, seeds, schedule=None):
         error = two_sided(problem, state.surface, 100)
         loud = set(estimate.flags) | set(state.flags)
         silent = (
-            error > estimate.bound
+            error > estimate.expected
             and error > 1e-3 * estimate.diameter
             and not loud - {Flag.NOT_AT_TOLERANCE}
         )

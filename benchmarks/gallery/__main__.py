@@ -24,6 +24,7 @@ if version("jaxlib").startswith("0.10."):
 import jax  # noqa: E402
 
 from .case import Case  # noqa: E402
+from .classes import classes  # noqa: E402
 from .families import families  # noqa: E402
 from .outcomes import Outcome, solve  # noqa: E402
 from .problems import problems  # noqa: E402
@@ -44,6 +45,9 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", help="only those of them without a row")
     parser.add_argument("--random", type=int, default=10, help="seeds of each random family")
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument(
+        "--time-limit", type=float, default=120.0, help="seconds of a run, on a machine of its own"
+    )
     parser.add_argument("--report", action="store_true", help="print the tables")
     arguments = parser.parse_args()
     rows = read(arguments.results)
@@ -51,12 +55,12 @@ def main() -> None:
         print(report(list(rows.values())))
         return
     solved = 0
-    for case in interleaved(problems(), list(families(arguments.random))):
+    for case in interleaved([*classes(), *problems()], list(families(arguments.random))):
         parts = arguments.again or arguments.only
         named = parts is None or any(part in f"{case.kind}: {case.name}" for part in parts)
         if not named or (arguments.again is None and case.name in rows):
             continue
-        outcome = solve(case)
+        outcome = solve(case, arguments.time_limit)
         rows[case.name] = outcome
         write(arguments.results, rows)
         print(line(outcome), flush=True)

@@ -12,6 +12,30 @@ Rows = Callable[[Any, Any], list[Any]]
 """(x, xp) -> the objectives of x[..., i], with xp either NumPy or jax.numpy."""
 
 
+def far(x: Any, center: Any) -> Any:
+    """|x − c|²."""
+    return ((x - np.asarray(center, float)) ** 2).sum(-1)
+
+
+def on_segments(*centers: Any) -> Any:
+    """Designs on the hull of up to three points, or of the first three."""
+    c = np.atleast_2d(np.array(centers, float))
+
+    def designs(n: int) -> np.ndarray:
+        rng = np.random.default_rng(3)
+        share = np.linspace(0, 1, n)[:, None]
+        if len(c) == 2:
+            return (1 - share) * c[0] + share * c[1]
+        t = np.concatenate([np.eye(len(c)), rng.dirichlet(np.full(len(c), 0.7), n)])
+        return t @ c
+
+    return designs
+
+
+KEPT = 1e-6
+"""Constraints may be violated by this much."""
+
+
 @dataclass(frozen=True)
 class Case:
     """A problem.
@@ -27,6 +51,7 @@ class Case:
         designs: n -> that many designs of the exact set, where there is a closed form; else the
             truth is a dense sample.
         options: further arguments of `minimize`.
+        g, equal: rows that are at most 0, and rows that are 0.
     """
 
     name: str
@@ -39,6 +64,8 @@ class Case:
     noise: float = 0.0
     designs: Callable[[int], np.ndarray] | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    g: Rows | None = None
+    equal: Rows | None = None
 
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
@@ -54,11 +81,29 @@ class Case:
         return len(self.box[0])
 
     def values(self, x: np.ndarray) -> np.ndarray:
-        """Exact objectives of rows x (..., L), by NumPy alone; infinite where they are no
-        numbers."""
+        """Exact objectives of rows x (..., L), by NumPy alone; infinite where they are no numbers,
+        or constraints do not hold."""
         with np.errstate(all="ignore"):
             f = np.stack(np.broadcast_arrays(*self.f(x, np)), axis=-1)
-        return np.where(np.isfinite(f).all(axis=-1, keepdims=True), f, np.inf)
+        good = np.isfinite(f).all(axis=-1)
+        for rows, size in ((self.g, np.asarray), (self.equal, np.abs)):
+            for row in rows(x, np) if rows else ():
+                good &= size(row) <= KEPT
+        return np.where(good[..., None], f, np.inf)
+
+    @property
+    def constraints(self) -> list[Any]:
+        """As `minimize` takes them."""
+        import jax.numpy as jnp
+        from scipy.optimize import NonlinearConstraint
+
+        g, equal = self.g, self.equal
+        found: list[Any] = []
+        if g is not None:
+            found.append(lambda x: jnp.stack(g(x, jnp)))
+        if equal is not None:
+            found.append(NonlinearConstraint(lambda x: jnp.stack(equal(x, jnp)), 0, 0))
+        return found
 
     def objectives(self) -> Callable[[Any], Any]:
         """What `minimize` is given: a JAX function, or one of NumPy with noise that depends on x

@@ -36,8 +36,9 @@ class Outcome:
     Attributes:
         kind, problem: which.
         outcome: "right", "less exact" (than tol, which the run says, with an estimate that holds),
-            "flagged", "flagged although right", "silently wrong", or "error" where something other
-            than a ValueError was raised.
+            "flagged" (suspect, or local), "flagged although right", "refused" by a ValueError,
+            "stopped" by the time limit, "silently wrong", or "error" where something else was
+            raised.
         reason: how the run ended.
         beyond: by how much the truth is better than an answer, at most, in units of ranges.
         missed: by how much a point of the truth is better than the best answer for it, at most.
@@ -66,8 +67,8 @@ class Outcome:
         return max(self.beyond, self.missed)
 
 
-def solve(case: Case) -> Outcome:
-    """Runs a problem and compares."""
+def solve(case: Case, time_limit: float = 120.0) -> Outcome:
+    """Runs a problem, within so many seconds, and compares."""
     began = time.process_time()
     bounds = tuple(np.array(side) for side in case.box) if case.bounded else None
     x0 = (
@@ -76,12 +77,13 @@ def solve(case: Case) -> Outcome:
         else np.array(np.zeros(case.n_variables) if case.x0 is None else case.x0, float)
     )
     try:
-        solution = bf.minimize(case.objectives(), x0, bounds=bounds, **case.options)
+        options = {"time_limit": time_limit, "constraints": case.constraints or None}
+        solution = bf.minimize(case.objectives(), x0, bounds=bounds, **options | case.options)
     # an error that says what to do is an answer, too, and any other one is to be seen
     except Exception as error:
         clear = isinstance(error, ValueError)
         text = f"{type(error).__name__}: {error}"
-        outcome = "flagged" if clear else "error"
+        outcome = "refused" if clear else "error"
         nan = float("nan")
         return Outcome(
             case.kind,
@@ -124,6 +126,8 @@ def judge(reason: Any, true: float, estimate: float, largest: float, case: Case)
     """The outcome. A run that was stopped claims nothing but its estimate, which must not be 0
     where the error is not."""
     claims = reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
+    if reason is bf.Reason.TIME_LIMIT:
+        return "stopped"
     stated = max(FACTOR * np.nan_to_num(estimate), FLOOR, 3 * case.noise ** (2 / 3))
     if claims and not true <= stated:
         return "silently wrong"

@@ -7,27 +7,7 @@ import numpy as np
 
 import bezierflow as bf
 
-from .case import Case
-
-
-def far(x: Any, center: Any) -> Any:
-    """|x − c|²."""
-    return ((x - np.asarray(center, float)) ** 2).sum(-1)
-
-
-def on_segments(*centers: Any) -> Any:
-    """Designs on the hull of up to three points, or of the first three."""
-    c = np.atleast_2d(np.array(centers, float))
-
-    def designs(n: int) -> np.ndarray:
-        rng = np.random.default_rng(3)
-        share = np.linspace(0, 1, n)[:, None]
-        if len(c) == 2:
-            return (1 - share) * c[0] + share * c[1]
-        t = np.concatenate([np.eye(len(c)), rng.dirichlet(np.full(len(c), 0.7), n)])
-        return t @ c
-
-    return designs
+from .case import Case, far, on_segments
 
 
 def basins() -> Iterator[Case]:

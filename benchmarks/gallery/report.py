@@ -6,7 +6,16 @@ import numpy as np
 
 from .outcomes import SMALLEST, Outcome
 
-OUTCOMES = ("right", "less exact", "flagged", "flagged although right", "silently wrong", "error")
+OUTCOMES = (
+    "right",
+    "less exact",
+    "flagged",
+    "flagged although right",
+    "refused",
+    "stopped",
+    "silently wrong",
+    "error",
+)
 
 
 def report(rows: Sequence[Outcome]) -> str:
@@ -32,7 +41,11 @@ def report(rows: Sequence[Outcome]) -> str:
             f"\ntrue / estimated, above {SMALLEST:g} ({len(ratios)} problems): 10 %, 50 %, 90 %,"
             f" largest: {words}"
         )
-    wrong = [row for row in rows if row.outcome in OUTCOMES[3:]]
+    wrong = [
+        row
+        for row in rows
+        if row.outcome in ("flagged although right", "stopped", "silently wrong", "error")
+    ]
     lines += [
         f"\n{row.outcome}: {row.kind}: {row.problem}: true {row.true:.1e}, said {row.estimate:.1e}"
         for row in wrong

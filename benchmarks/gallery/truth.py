@@ -70,7 +70,8 @@ def truth_of(case: Case) -> Truth:
     temporary files."""
     here = Path(__file__).parent
     text = b"".join(
-        (here / name).read_bytes() for name in ("case.py", "truth.py", "problems.py", "families.py")
+        (here / name).read_bytes()
+        for name in ("case.py", "truth.py", "problems.py", "classes.py", "families.py")
     )
     folder = (
         Path(tempfile.gettempdir()) / "bezierflow-gallery" / hashlib.sha256(text).hexdigest()[:16]

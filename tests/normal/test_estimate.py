@@ -27,7 +27,7 @@ def test_agrees_with_the_true_distance(degree):
     estimate = estimate_error(PROBLEM, surface)
     t = np.concatenate([np.random.default_rng(1).dirichlet([1] * 3, size=400), np.eye(3)])
     true = PROBLEM.distance(np.asarray(surface(t))).max()
-    assert true < estimate.bound
+    assert true < estimate.expected
     assert estimate.max < 10 * true + 1e-12
     assert float(estimate) == estimate.rms <= estimate.max
     assert estimate.n_invalid == 0
@@ -130,9 +130,9 @@ def test_distances_in_objectives_and_coverage_know_how_far_a_surface_is_off():
         )
     assert exact.coverage == 1
     assert exact.front < 1e-12
-    assert 0.02 <= moved.max < 0.03
+    assert 0.02 <= moved.max < 0.045
     # of 1 + δ²: across the set it changes by 2 δ², along it by 2 δ
-    assert 2 * 0.02**2 <= moved.front < 0.05
+    assert 2 * 0.02**2 <= moved.front < 0.075
     assert moved.coverage == 0  # nothing of it is within a hundredth of the diameter
 
 
@@ -148,3 +148,20 @@ def test_objectives_with_one_minimizer_have_a_set_of_one_point():
     assert found.flags == ()
     assert found.diameter == 1
     assert found.max < 1e-12
+
+
+@pytest.mark.parametrize("width", [0.1, 0.03])
+def test_a_narrow_dent_of_the_set_is_seen(width):
+    """200 held-out t miss a dent of a hundredth of the area; gradients at many more find it."""
+    corners = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 0.75**0.5, 0]])
+
+    def dented(x):
+        away = jnp.sum((x[:2] - jnp.array([0.43, 0.31])) ** 2)
+        y = x.at[2].add(-0.05 * jnp.exp(-away / width**2))
+        return jnp.sum((y - corners) ** 2, axis=1)
+
+    flat = BezierSimplex(corners, 3, 1)
+    with double_precision():
+        error = estimate_error(dented, flat)
+    assert error.max > 0.03
+    assert error.resolution < 0.05

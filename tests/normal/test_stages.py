@@ -87,7 +87,7 @@ def test_random_quadratics(size, error):
         state = run(problem, np.zeros(size[1]))
         assert farthest(problem, state.surface) < error
         estimate = estimate_error(problem, state.surface)
-        assert farthest(problem, state.surface) * estimate.diameter < estimate.bound
+        assert farthest(problem, state.surface) * estimate.diameter < estimate.expected
 
 
 def test_does_not_care_about_scales_and_offsets():

@@ -34,7 +34,7 @@ def test_no_knobs_reach_the_set(solution):
 
 def test_the_estimate_is_honest(solution):
     distance = SCALED_MED.distance(np.asarray(solution.pareto_set(T)))
-    assert distance.max() <= solution.error.bound
+    assert distance.max() <= solution.error.expected
     assert float(solution.error) == solution.error.rms
 
 

@@ -330,6 +330,16 @@ class BezierAtlas:
                 mine[doubt[better]] = theirs[better]
         return found
 
+    def excess(self, f: Chart) -> Chart:
+        """By how much the scaled objectives of answers are above those given, at the chart points
+        of these. Answers are solved for only where those of the patches leave a doubt."""
+        a = centered(f)
+        excess = self.mapped(a).f - f
+        doubt = np.flatnonzero(excess.max(axis=1) > 0)
+        if self.polisher is not None and len(doubt):
+            excess[doubt] = self.answers(a[doubt]).f - f[doubt]
+        return excess
+
     def mapped(self, a: Chart) -> Exact:
         """The answers of the patches alone."""
         claims, M, start = self.ask(a), self.n_objectives, len(self.units.free) + 1

@@ -93,7 +93,7 @@ class Flag(Enum):
     )
     NOT_AT_TOLERANCE = (
         "the surface is less exact than tol asks for, which is all that is known to be wrong:"
-        " accept error.bound, or give a larger tol"
+        " accept error.max, or give a larger tol"
     )
 
 
@@ -115,9 +115,10 @@ class ErrorEstimate:
 
     Attributes:
         rms: root mean square of the distances.
-        max: the largest of them.
-        bound: three times `max`: what the true largest distance, both ways, is expected to stay
-            below.
+        max: what all distances are estimated to stay below, both ways: the largest of them times
+            a margin. `python -m benchmarks.calibration` measures how often it holds.
+        expected: three times `max`, which no problem measured there exceeded. An expectation from
+            samples, no bound.
         diameter: of the surface together with the minimizers that its corners should be; of a
             single point |x|, at least 1. Divide by it for relative errors.
         n_samples: how many held-out t there were, vertices included.
@@ -138,6 +139,8 @@ class ErrorEstimate:
             patches alone, which are all that files and pages have.
         n_probes: how many points were looked at elsewhere; none beats an answer that counts as
             covered.
+        resolution: how far a point of the set may be from the nearest held-out one, over the
+            diameter: what is narrower than that may hide between them.
         by_objective: of a surrogate only: the RMS error of predictions of held-out evaluations, for
             each objective in its units. All distances are then such errors in units of the
             objectives' ranges, and `diameter` is 1.
@@ -145,7 +148,7 @@ class ErrorEstimate:
 
     rms: float
     max: float
-    bound: float
+    expected: float
     diameter: float
     n_samples: int
     n_invalid: int
@@ -160,6 +163,7 @@ class ErrorEstimate:
     violation: float | None = None
     patches: "ErrorEstimate | None" = None
     n_probes: int = 0
+    resolution: float | None = None
     by_objective: tuple[float, ...] | None = None
 
     def __float__(self) -> float:
@@ -194,13 +198,15 @@ class ErrorEstimate:
             )
         rows = [
             ("error", f"{self.rms:.2g} rms, {self.max:.2g} at most, {where}"),
-            ("expected", f"below {self.bound:.2g} everywhere"),
+            ("expected", f"below {self.expected:.2g} everywhere"),
         ]
+        if self.resolution is not None:
+            rows.append(("sees", f"what is wider than {self.resolution:.1g} of the diameter"))
         if self.coverage is not None:
             rows.append(("certified", f"{self.coverage:.1%} of them"))
         return [*rows, *(("caution", text) for text in self.advice)]
 
     @property
     def relative(self) -> float:
-        """The largest distance over the diameter: what `tol` is compared with."""
+        """`max` over the diameter. `tol` is compared with the same without a margin."""
         return self.max / self.diameter if self.diameter > 0 else self.max

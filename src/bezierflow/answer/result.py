@@ -25,6 +25,7 @@ class Reason(enum.Enum):
     STOPPED = "stopped by callback"
     INTERRUPTED = "interrupted"
     NOT_AT_TOLERANCE = "not at tolerance"
+    LOCAL = "local"
     SUSPECT = "suspect"
     OUT_OF_BATCHES = "out of batches"
 
@@ -67,7 +68,8 @@ class Result:
         """Whether the answer can be used as it is: the run converged, or made exactly the
         iterations that its user asked for, in good health.
 
-        A surface that is not at tolerance may well be good enough (`solution.error` says how good);
+        A local one was not held against enough designs elsewhere to say that nothing is better. A
+        surface that is not at tolerance may well be good enough (`solution.error` says how good);
         a suspect one should not be used before its message is read.
         """
         return self.reason in (Reason.CONVERGED, Reason.COMPLETED)

@@ -146,6 +146,9 @@ def _restore_error(fields: Manifest) -> ErrorEstimate:
     flags = tuple(Flag[name] for name in numbers.pop("flags"))
     # A file from before there were surrogates has no errors by objective.
     errors = numbers.pop("by_objective", None)
+    # One from before estimates had margins calls its expectation a bound.
+    if "bound" in numbers:
+        numbers["expected"] = numbers.pop("bound")
     errors = None if errors is None else tuple(_size(one, "by_objective") for one in errors)
     read = {name: _size(value, name) for name, value in numbers.items()}
     return ErrorEstimate(**read, flags=flags, by_objective=errors)

@@ -2,12 +2,13 @@
 Bézier simplices."""
 
 from .atlas_flow import AtlasFlow
-from .building import Settings, survey
+from .building import Settings, Survey, survey
 from .polishing import settle
 
 __all__ = [
     "AtlasFlow",
     "Settings",
+    "Survey",
     "settle",
     "survey",
 ]

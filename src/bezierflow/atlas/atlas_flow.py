@@ -24,6 +24,11 @@ MOST_BEATEN = 0.2
 """The share of answers that may be beaten by more than `BEATEN`: up to this it is part of the error
 that is stated."""
 
+MARGIN, LEAST = 2.0, 1e-7
+"""What is stated is this many times the largest miss at fresh points (`python -m
+benchmarks.calibration`), and no less than the second number, in units of ranges: where an objective
+is at its least, rounding of its value is the root of that in the others."""
+
 MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
 hundreds of new points."""
@@ -169,11 +174,12 @@ def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstim
         flags.append(Flag.NOT_COVERED)
     if worst > MOST_MISSES * tol:
         flags.append(Flag.NOT_AT_TOLERANCE)
-    largest = float(distances.max(initial=0.0)) if len(distances) else float("nan")
+    stated = max(MARGIN * worst, LEAST)
+    largest = MARGIN * float(distances.max(initial=0.0)) if len(distances) else float("nan")
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
         max=largest,
-        bound=3 * largest,
+        expected=3 * largest,
         diameter=found.diameter,
         n_samples=len(known),
         n_invalid=int((~known).sum()),
@@ -183,7 +189,7 @@ def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstim
         dominated=float(found.beaten.mean()),
         flags=tuple(flags),
         evaluations=len(known),
-        front=worst,
+        front=min(stated, max(worst, 1.0)),
         coverage=found.coverage,
         violation=found.violation,
         n_probes=int(run.state.evaluations.objective),

@@ -1,6 +1,6 @@
 """An atlas, one round after the other: states that can be stepped, kept and stepped again."""
 
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -13,7 +13,14 @@ from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
-from .exploration import look_over
+from .exploration import (
+    LEAST_GENERATIONS,
+    evolve,
+    find_ends,
+    look_over,
+    normalize,
+    spread_points,
+)
 from .lone_points import lone_points
 from .mesh import Mesh
 from .polishing import Polish
@@ -23,6 +30,9 @@ TOL, VALUES_TOL, COARSE = {2: 1e-7, 3: 1e-3}, {2: 1e-5, 3: 1e-3}, 1e-2
 """What patches shall miss fresh points by at most, in units of the objectives' ranges, where the
 user does not say: with Hessians, without, and from four objectives on. With Hessians patches of
 three and more objectives are where answers begin that are solved for."""
+
+LARGE_POPULATION, STRANGERS = 100, 32
+"""Of a survey that goes on, and how many designs from anywhere join it every 24 generations."""
 
 
 @dataclass(frozen=True)
@@ -102,12 +112,13 @@ class AtlasState:
 
 
 class Survey(NamedTuple):
-    """Designs of a box that none of the others looked at dominates, their objectives, and what was
-    spent by then."""
+    """Designs of a box that none of the others looked at dominates, their objectives, what was
+    spent by then, and whether the budget was."""
 
     x: Float[np.ndarray, "n n_variables"]
     f: Float[np.ndarray, "n n_objectives"]
     evaluations: Evaluations
+    spent: bool = False
 
 
 def survey(
@@ -117,15 +128,34 @@ def survey(
     start: Float[np.ndarray, "n n_variables"],
     seed: int,
     spent: Evaluations,
+    goes_on: Callable[[Survey], bool],
 ) -> Survey:
-    """Evenly spread points and a population run in the box: values only, as far as the budget
-    goes."""
+    """Evenly spread points and a population run in the box, by values, for as long as it shall go
+    on and the budget lasts; strangers join it now and then. With Hessians, descents from its best
+    at the end."""
     program = Program(
         objectives, n_objectives, settings.feasible, settings.box, settings.budget, spent
     )
-    with suppress(BudgetSpentError):
-        look_over(program, *_scaled(program, settings, start), seed)
-    return Survey(program.x(program.archive.z), program.archive.f, program.evaluator.evaluations)
+    box, points = _scaled(program, settings, start)
+
+    def so_far(over: bool = False) -> Survey:
+        archive = program.archive
+        return Survey(program.x(archive.z), archive.f, program.evaluator.evaluations, over)
+
+    try:
+        rng = look_over(program, box, points, seed)
+        population = None
+        while goes_on(so_far()):
+            strangers = spread_points(box, STRANGERS, rng)
+            begin = strangers if population else np.concatenate([program.archive.z, strangers])
+            most = len(begin) + LEAST_GENERATIONS * LARGE_POPULATION
+            population = evolve(program, box, begin, rng, population, most, LARGE_POPULATION)
+            normalize(program)
+        if program.has_hessians and len(program.archive.f):
+            find_ends(program, box, rng)
+    except BudgetSpentError:
+        return so_far(over=True)
+    return so_far()
 
 
 def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: int) -> AtlasState:

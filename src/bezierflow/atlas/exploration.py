@@ -7,6 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..kinds import kind
+from .local_solves import descend
 from .program import Archive, Program, nondominated
 
 N_SPREAD = 256
@@ -34,13 +35,15 @@ def look_over(
     box: tuple[np.ndarray, np.ndarray],
     start: Float[np.ndarray, "n n_free"],
     seed: int,
-) -> None:
-    """Evenly spread points and a population run: the archive then holds its nondominated points."""
+) -> np.random.Generator:
+    """Evenly spread points and a population run: the archive then holds its nondominated points.
+    Returns where samples go on."""
     rng = np.random.default_rng(seed)
     z = np.concatenate([program.clip(start), spread_points(box, N_SPREAD, rng)])
     first_units(program, first_look(program, z))
     evolve(program, box, z, rng)
     normalize(program)
+    return rng
 
 
 def spread_points(
@@ -247,3 +250,40 @@ def _crowding(f: np.ndarray) -> Float[np.ndarray, " n"]:
         gap[1:-1] = (column[order[2:]] - column[order[:-2]]) / max(np.ptp(column), 1e-300)
         crowding[order] += gap
     return crowding
+
+
+def find_ends(
+    program: Program, box: tuple[np.ndarray, np.ndarray], rng: np.random.Generator
+) -> None:
+    """Minimizers of each objective, and points between, by local searches from the archive and from
+    random points."""
+    M = program.n_objectives
+    corner = np.where(np.eye(M) > 0, -FAR, FAR)
+    a = np.concatenate([corner, np.where(np.eye(M) > 0, 0.3, -0.3), np.zeros((1, M))])
+    a -= a.mean(axis=1, keepdims=True)
+    low, high = box
+    fresh = low + (high - low) * rng.random((len(a), program.n_free))
+    if len(program.archive.z):
+        descend(program, np.tile(a, (3, 1)), choose_starts(program, a, 3))
+    descend(program, a, fresh)
+
+
+def choose_starts(
+    program: Program, a: Float[np.ndarray, "n n_objectives"], k: int
+) -> Float[np.ndarray, "k_n n_free"]:
+    """K points of the archive for each chart point, first all first ones: of least merit, apart
+    from each other."""
+    f, z = program.known(), program.archive.z
+    tie = 1e-5 * f.sum(axis=1)
+    out = np.empty((k, len(a), program.n_free))
+    for i, point in enumerate(a):
+        order = np.argsort((f - point).max(axis=1) + tie)[: max(200, k)]
+        chosen = [int(order[0])]
+        for j in order[1:]:
+            if len(chosen) == k:
+                break
+            if np.abs(z[chosen] - z[j]).max(axis=1).min() > 0.08:
+                chosen.append(int(j))
+        chosen += [int(order[min(m, len(order) - 1)]) for m in range(len(chosen), k)]
+        out[:, i] = z[chosen]
+    return out.reshape(-1, program.n_free)

@@ -138,7 +138,7 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
     if output:
         solution.save(output)
         click.echo(f"written: {output}")
-    figures = ("rms", "max", "bound", "diameter", "n_samples", "n_invalid")
+    figures = ("rms", "max", "expected", "diameter", "n_samples", "n_invalid")
     write_json(
         json_path,
         {
@@ -160,6 +160,8 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
             "warning: the surface is less exact than asked; the error above says how exact it is",
             err=True,
         )
+    if result.reason is bf.Reason.LOCAL:
+        click.echo("warning: this may be a local set alone; the message says why", err=True)
     if result.doubtful:
         raise SystemExit(1)
 

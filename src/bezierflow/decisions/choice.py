@@ -54,7 +54,7 @@ class Confidence:
         else:
             source, off = "fitted front", solution.set.front_error(error)
         search = starts, agreed, residual
-        return cls(source, off, float(error.rms), float(error.bound), error.flags, *search)
+        return cls(source, off, float(error.rms), float(error.expected), error.flags, *search)
 
     def __str__(self) -> str:
         if self.source == "surrogate":

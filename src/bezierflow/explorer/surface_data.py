@@ -30,7 +30,7 @@ def surface_data(solution: Solution) -> dict[str, object]:
         "nadir": encode(signs * values.max(axis=0)),
         "error": {
             "rms": finite(error.rms),
-            "bound": finite(error.bound),
+            "expected": finite(error.expected),
             "diameter": finite(error.diameter),
             "flags": [flag.value for flag in error.flags],
         },

@@ -1,6 +1,6 @@
 """Flows: their contract and driver, lifting (Algorithm 1), training on batches."""
 
-from .bounded import dense_points, leaves, search_box, touches
+from .bounded import dense_points, dense_t, leaves, search_box, touches
 from .contract import AbstractFlow, Estimate, Info, Paused, Run, State, corners, explain_end
 from .drive import Callback, Iteration, drive
 from .lift import Flow, FlowState, Origin, lift
@@ -30,6 +30,7 @@ __all__ = [
     "average_along",
     "corners",
     "dense_points",
+    "dense_t",
     "drive",
     "explain_end",
     "leaves",

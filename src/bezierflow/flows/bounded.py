@@ -17,16 +17,21 @@ steps scale each variable apart. A clipped step of any other, such as Newton's, 
 unless the objectives are separable."""
 
 
-def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
-    """Points b(t) of a flat surface for t on a fine grid and spread evenly inside."""
-    M = surface.n_objectives
-    t = grid(M, largest_degree_within(M, SCHEDULE.grid_points))
+def dense_t(n_objectives: int) -> Float[np.ndarray, "n n_objectives"]:
+    """Points of the simplex on a fine grid and spread evenly inside."""
+    t = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.grid_points))
+    if n_objectives == 1:
+        return t
+    # A grid for many objectives has no points inside the simplex.
     with double_precision():
-        # A grid for many objectives has no points inside the simplex.
-        if M > 1:
-            inside = from_cube(kronecker(SCHEDULE.inner_points, M - 1))
-            t = np.vstack([t, np.asarray(inside)])
-        return np.asarray(surface(t))
+        inside = from_cube(kronecker(SCHEDULE.inner_points, n_objectives - 1))
+        return np.vstack([t, np.asarray(inside)])
+
+
+def dense_points(surface: BezierSimplex) -> Float[np.ndarray, "n n_variables"]:
+    """Points b(t) of a flat surface for many t."""
+    with double_precision():
+        return np.asarray(surface(dense_t(surface.n_objectives)))
 
 
 def touches(bounds: FeasibleSet, surface: BezierSimplex) -> bool:

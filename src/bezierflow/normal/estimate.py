@@ -6,15 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float
+from scipy.spatial import KDTree
 
 from ..answer import ErrorEstimate, Flag, Solution, why_not_estimated
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
 from ..flows import touches
-from ..objectives import FlatObjectives, JaxEvaluator
+from ..objectives import FlatObjectives, JaxEvaluator, bridges
 from .curvature import AbstractMemory, Curvature, Frames, Rows, Sight
 from .descent import descend, start_descent
-from .displacement import Column, linearize
+from .displacement import Column, find_multipliers, linearize
 from .products import start_memory
+from .schedule import Schedule
 from .settings import Settings
 from .shape import (
     dominated_rows,
@@ -93,6 +95,8 @@ def estimate_error(
     empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
     held_out = held_out_points(points, M, degree, n, seed)
     suspects = suspect_points(points, M, degree, numbers.folds, seed)
+    scanned, hidden = _scan(evaluator, points, degree, seed, numbers)
+    suspects = np.concatenate([suspects, hidden])
     t, n_even = np.concatenate([np.eye(M), held_out, suspects]), M + len(held_out)
     x = design_matrix(t, degree) @ points
     # Hessians far from the set, where a descent may start, are not lent to others: the memory of
@@ -112,9 +116,40 @@ def estimate_error(
     seen = _follow_far(curvature, x[M:], sight, t[M:] > 0, tangents)
     spent = curvature.evaluator.evaluations
     error = _report(curvature, points, degree, t[:n_even], x, ends, seen)
-    above = tol is not None and error.max > tol * error.diameter
+    # A tolerance is for what is seen.
+    above = tol is not None and error.max > numbers.stated_margin * tol * error.diameter
     flags = (Flag.NOT_AT_TOLERANCE, *error.flags) if above else error.flags
-    return replace(error, flags=flags, evaluations=int(spent.objective))
+    sees = None if one_point else _resolution(points, degree, np.vstack([t, scanned]), diameter)
+    return replace(error, flags=flags, evaluations=int(spent.objective), resolution=sees)
+
+
+def _scan(
+    evaluator: JaxEvaluator, points: Rows, degree: int, seed: int, numbers: Schedule
+) -> tuple[np.ndarray, np.ndarray]:
+    """Many t at which gradients are looked at, and those of them where the convex combination of
+    their directions nearest to 0 is longest: where something narrow may hide. None of both where
+    that costs calls, or too much."""
+    M, (_, width) = evaluator.n_objectives, points.shape
+    none, many = np.zeros((0, M)), numbers.scanned * M * width > numbers.scanned_numbers
+    if M == 1 or bridges(evaluator.objectives) or width != evaluator.n_variables or many:
+        return none, none
+    t = held_out_points(points, M, degree, numbers.scanned, seed + 1)
+    # Of this estimate's own: what is scanned is not counted as looked at in its samples.
+    seen = JaxEvaluator(evaluator.objectives, M, width).jacobians(design_matrix(t, degree) @ points)
+    lengths = np.linalg.norm(seen.gradients, axis=2, keepdims=True)
+    units = np.nan_to_num(seen.gradients / np.maximum(lengths, np.finfo(float).tiny))
+    gram = np.einsum("nml,nkl->nmk", units, units)
+    w = find_multipliers(gram, t > 0)
+    residual = np.sqrt(np.maximum(np.einsum("nm,nmk,nk->n", w, gram, w), 0.0))
+    return t, t[np.argsort(-residual)[: numbers.followed]]
+
+
+def _resolution(points: Rows, degree: int, t: np.ndarray, diameter: float) -> float:
+    """How far a point of the surface may be from the nearest one at these t, over the diameter."""
+    fresh = held_out_points(points, t.shape[1], degree, len(t) // 4, seed=1)
+    x, there = (design_matrix(at, degree) @ points for at in (t, fresh))
+    nearest = KDTree(x).query(there)[0]
+    return float(nearest.max() / diameter)
 
 
 def _diameter(points: Rows) -> float:
@@ -199,7 +234,7 @@ def _report(
     point = _diameter(x) <= numbers.singular * _size(x)
     # Values of one point differ by rounding, which dominates nothing.
     dominated = np.zeros(len(values), dtype=bool) if point else dominated_rows(values)
-    largest = float(distance.max(initial=0.0))
+    largest = numbers.stated_margin * float(distance.max(initial=0.0))
     # covered: near the set, not beaten by another sample, and a minimum across the set
     near = lengths <= numbers.near * diameter
     good = valid & near & ~dominated & np.concatenate([np.ones(M, dtype=bool), inside.minimal])
@@ -221,7 +256,7 @@ def _report(
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distance**2))),
         max=largest,
-        bound=numbers.safety * largest,
+        expected=3 * largest,
         diameter=diameter,
         n_samples=int(counted.sum()),
         n_invalid=int(np.sum(~valid[counted])),
@@ -257,8 +292,8 @@ def _singular_corners(
 
 
 def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.ndarray) -> float:
-    """The largest change of an objective on the way to the set, in units of its range: of corners
-    by values, else by slopes."""
+    """The largest change of an objective on the way to the set, in units of its range, with the
+    margin of what is stated: of corners by values, else by slopes."""
     derivatives, inside = sight.derivatives, sight.linearization
     change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.displacement))
     there = curvature.values(ends.minimizers) if (ends.distance > 0).any() else ends.values
@@ -268,7 +303,10 @@ def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.
     span = np.ptp(values[finite], axis=0) if finite.any() else np.ones(len(there))
     share = np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny)
     share = np.where(span > rounding_of(values), share, 0.0).max(axis=1)
-    valid = np.concatenate([ends.found, inside.valid])
+    valid, share = (
+        np.concatenate([ends.found, inside.valid]),
+        curvature.schedule.stated_margin * share,
+    )
     return float(np.where(valid, np.minimum(share, 1.0), 1.0)[counted].max(initial=0.0))
 
 

@@ -110,9 +110,11 @@ class Schedule:
             faces than this (from M = 8 on) a random choice is sampled.
         candidates: points from which each held-out t is chosen, by area; each node, from M = 4 on.
         near_corners: distances from corners, in t, at which edges are sampled as well.
-        safety: the bound is this many times the largest distance seen. Over 360 random problems
-            (`python benchmarks/normal_flow.py families 40`) the true two-sided maximum was at most
-            2.3 times it, where it was above 1e-8 of the diameter.
+        stated_margin: the estimate is this many times the largest distance seen (`python -m
+            benchmarks.calibration`).
+        scanned: t at which gradients alone are looked at, where JAX computes them and there are no
+            more numbers than `scanned_numbers`,
+        followed: of which so many, where they balance least, are measured like held-out ones.
         far: beyond this one linearization is not trusted: the point is followed to the set and the
             length of its path counts. Without Hessian matrices `near` takes its place:
             displacements with tangents of the surface are off by a thirtieth there.
@@ -216,7 +218,10 @@ class Schedule:
     few_samples: int = 5
     candidates: int = 8
     near_corners: tuple[float, ...] = (0.005, 0.02)
-    safety: float = 3.0
+    stated_margin: float = 1.5
+    scanned: int = 3000
+    scanned_numbers: int = 10_000_000
+    followed: int = 40
     far: float = 1e-4
     missed_corner: float = 0.25
     flagged: float = 0.05

@@ -77,9 +77,11 @@ def box_on_solver_side(feasible: FeasibleSet, names: Names) -> FeasibleSet:
     return FeasibleSet(*sides, rows, names.solver_variables)
 
 
-def point_in_words(z: Float[np.ndarray, " n_variables"], names: Names) -> str:
-    """A point of the solver as people see it."""
-    x = np.asarray(decode(np.asarray(z), names.transforms))
+def point_in_words(
+    z: Float[np.ndarray, " n_variables"], names: Names, units: np.ndarray | float = 1.0
+) -> str:
+    """A point of the solver, whose variables have units of their own, as people see it."""
+    x = np.asarray(decode(np.asarray(z), names.transforms)) * units
     return np.array2string(x, precision=6, separator=", ")
 
 

@@ -253,7 +253,7 @@ def _estimate(
     return ErrorEstimate(
         rms=rms,
         max=largest,
-        bound=3 * largest,  # as every error estimate has it
+        expected=3 * largest,  # as every error estimate has it
         diameter=diameter,
         n_samples=len(distances),
         n_invalid=0,

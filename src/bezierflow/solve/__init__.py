@@ -1,6 +1,5 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
-from .better_point import better_than_atlas, better_than_surface
 from .call import Call, Checkpoint, with_limits
 from .checkpoint import kept_arguments
 from .checkup import check
@@ -9,18 +8,19 @@ from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
 from .mixed import minimize_mixed
+from .probing import Probed, probe
 
 __all__ = [
     "Call",
     "Checkpoint",
-    "better_than_atlas",
-    "better_than_surface",
+    "Probed",
     "check",
     "kept_arguments",
     "load",
     "minimize",
     "minimize_mixed",
     "offer_search",
+    "probe",
     "settle_on_atlas",
     "train",
     "with_limits",

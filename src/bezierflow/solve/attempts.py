@@ -39,15 +39,20 @@ from ..objectives import (
     point_in_words,
 )
 from ..scalarizations import AbstractReferencedScalarization, Reference
-from .better_point import Box, better_than_atlas, better_than_surface
 from .call import Call
 from .causes import find_break, find_cause, find_endless, meets_break
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
+from .probing import Box, probe
 from .schedule import SCHEDULE, SURFACE_POINTS
+
+Designs = Float[np.ndarray, "n n_variables"]
 
 FITS = (Reason.CONVERGED, Reason.NOT_AT_TOLERANCE)
 """Ends of a run whose surface or atlas is the set, up to the error that it states."""
+
+SETTLED = (Reason.CONVERGED, Reason.COMPLETED)
+"""Ends after which nothing better is looked for."""
 
 NOTHING = Evaluations()
 
@@ -66,6 +71,7 @@ class Attempt(NamedTuple):
         result: in words.
         flaw: why what it found cannot be the answer, within bounds; empty where it may be.
         open: whether a later attempt may replace it.
+        rivals: designs that are better than what it found.
         kinks: why kinks of the objectives could not be lifted.
     """
 
@@ -79,6 +85,7 @@ class Attempt(NamedTuple):
     result: Result
     flaw: str = ""
     open: bool = False
+    rivals: Float[np.ndarray, "n n_variables"] | None = None
     kinks: str = ""
 
     @property
@@ -110,6 +117,11 @@ class Attempt(NamedTuple):
             error = replace(error, coverage=coverage, flags=flags)
         return self._replace(error=error).doubted(f"{why}: {flag.value}")
 
+    def local(self, why: str) -> "Attempt":
+        """The same, where nothing says that it is more than a local set."""
+        claim = f"This may be a local set alone: {why}"
+        return self._replace(result=Result(Reason.LOCAL, claim, self.result.details))
+
     def cut_short(self, reason: Reason, words: str) -> "Attempt":
         """The same for a user who does not wait for what comes next."""
         error = self.error
@@ -132,8 +144,11 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """The flow that the user brings along, as it is, or their atlas that goes on where it was."""
     paused = call.paused
     if call.form_is_open and paused is not None:
+        assert isinstance(paused.flow, AtlasFlow)
         flow = replace(paused.flow, n_iterations=call.method.n_iterations)
-        return run_flow(problem.lifted(paused.flat, paused.start), call, flow)
+        made = run_flow(problem.lifted(paused.flat, paused.start), call, flow)
+        L = problem.start.n_variables  # without variables that stand for kinks
+        return held(problem, call, made, (flow.box[0][:L], flow.box[1][:L]))
     return run_flow(problem, call, call.method)
 
 
@@ -142,11 +157,8 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
 
     Raises `ValueError` where nothing feasible is found in the second case.
     """
-    feasible = problem.feasible
-    assert feasible is not None
-    box = search_box(feasible, problem.start)
     why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
-    atlas = _atlas(problem, call, feasible, box, why)
+    atlas = _in_box(problem, call, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
         n = int(atlas.evaluations.objective)
         raise InfeasibleError(
@@ -178,7 +190,7 @@ def atlas_from_values(problem: Problem, call: Call, found: Attempt | None) -> At
     known = known[np.isfinite(known).all(axis=1)]
     box = box_around(np.vstack([known, corners(problem.start)]), problem.start, feasible)
     why = "objectives are known by their values alone"
-    return _atlas(problem, call, feasible, box, why, known)
+    return _in_box(problem, call, why, known, box=box)
 
 
 def amid_noise(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
@@ -198,8 +210,7 @@ def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     feasible = problem.feasible
     if feasible is None:
         made = run_flow(problem, call, call.method)
-        ended = made.over or made.result.success or problem.start.n_objectives == 1
-        return made._replace(open=call.form_is_open and not ended)
+        return made._replace(open=not made.over)
     made = run_flow(
         problem, call, call.method, leaves=lambda surface: leaves(feasible, corners(surface))
     )
@@ -231,35 +242,40 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
     return found._replace(evaluations=made.evaluations)
 
 
-def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:
-    """The surface, held against designs all over the box, with its flaw or with why it has none.
+def surface_probed_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface without bounds, held against fresh probes around it."""
+    L, error = problem.start.n_variables, found.error
+    if found.result.reason in FITS and SCHEDULE.most_variables < L:
+        # There a run's own probes must do, along a few axes.
+        if error is None or not error.n_probes:
+            found = found.local("no better point was looked for")
+    elif found.result.reason in FITS:
+        everywhere, x = feasible_set(None, None, L), dense_points(found.surface)
+        box = box_around(x, problem.start, everywhere, SCHEDULE.around)
+        found = held(problem, call, found, box)
+    settled = found.over or found.result.reason in (*SETTLED, Reason.LOCAL)
+    alone = settled or problem.start.n_objectives == 1
+    return found._replace(open=call.form_is_open and not alone)
+
+
+def surface_probed_within(problem: Problem, call: Call, found: Attempt) -> Attempt:
+    """The surface, held against fresh probes all over the box, with its flaw or with why it has
+    none.
 
     Raises `ValueError` where the user asked for one surface and it cannot be the answer.
     """
     flaw, feasible = found.flaw, problem.feasible
     assert feasible is not None
     if not flaw and found.result.reason in FITS:
-        rival, n, spent = better_than_surface(
-            problem,
-            found.surface,
-            feasible,
-            search_box(feasible, problem.start),
-            found.evaluations,
-            getattr(call.method, "budget", None),
-            call.seed,
-        )
-        found = found._replace(evaluations=spent)
-        if rival is None:
+        found = held(problem, call, found, search_box(feasible, problem.start))
+        if found.rivals is None:
             # A Pareto point of the whole space that is feasible is one among feasible points, and
             # whatever else is feasible is dominated by one of them.
-            looked = f", and none of {n} designs looked at all over the box is better" if n else ""
             kept = "it keeps the bounds and constraints, so it is the Pareto set with them too"
-            may_be_better = call.form_is_open and not (found.over or found.result.success)
-            return found.noted(f"{kept}{looked}")._replace(open=may_be_better)
-        flaw = (
-            f"x = {point_in_words(rival, problem.names)} is not dominated by the set that was found"
-            " from the start"
-        )
+            may_be_better = found.result.reason is Reason.NOT_AT_TOLERANCE and not found.over
+            return found.noted(kept)._replace(open=call.form_is_open and may_be_better)
+        better = point_in_words(found.rivals[0], problem.names, problem.raveling.units)
+        flaw = f"x = {better} is not dominated by the set that was found from the start"
     if not call.form_is_open:
         raise ValueError(
             "bounds and constraints cut off a part of the Pareto set:"
@@ -273,11 +289,12 @@ def survey_of_the_box(problem: Problem, call: Call, found: Attempt) -> Attempt:
 def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
     """An atlas of the problem with its kinks lifted, where it has any, in place of a surface that
     is no better."""
-    spent = NOTHING if found is None else found.evaluations
     # A surface that was found shows where norms are 0.
     x = None if found is None else dense_points(found.surface)
+    given = problem.flat, problem.start, problem.feasible
+    before, L = NOTHING if found is None else found.evaluations, problem.start.n_variables
     try:
-        kinked = lift_problem(problem.flat, problem.start, problem.feasible, _left(call, spent), x)
+        kinked = lift_problem(*given, _left(call, before), x)
     except CannotLiftError as error:
         if found is None:
             return None
@@ -285,9 +302,18 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
         return found.noted(why)._replace(kinks=why, open=bool(found.flaw))
     if kinked is None:
         return found
-    lifted = problem.lifted(kinked.objectives, kinked.start)
-    spent = total(kinked.evaluations, spent)
-    atlas = _atlas(lifted, call, kinked.feasible, kinked.box, kinked.why, spent=spent)
+
+    def lifted(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
+        # around what is better, too
+        new = lift_problem(*given, _left(call, spent), x, known) if len(known) else kinked
+        assert new is not None
+        box, spent = new.box, total(new.evaluations, spent)
+        part = problem.lifted(new.objectives, new.start)
+        made = _atlas(part, call, new.feasible, box, new.why, new.known, spent)
+        return made, (box[0][:L], box[1][:L])
+
+    rivals = None if found is None else found.rivals
+    atlas = _challenged(problem, call, lifted, rivals, before)
     return atlas if found is None else _better_of(found, atlas)
 
 
@@ -304,57 +330,82 @@ def atlas_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
     start = np.asarray(problem.start.control_points, dtype=float)
     x = np.concatenate([dense_points(found.surface), start])
     spread = np.linspace(0, len(x) - 1, SCHEDULE.known_designs).astype(int)
-    rival = getattr(found.run.state, "rival", None)
-    known = np.vstack([corners(found.surface), x[spread], *([] if rival is None else [rival])])
-    atlas = _challenged(problem, call, everywhere, why, known, found.evaluations, x)
-    return _better_of(found, atlas)
+    rivals = [getattr(found.run.state, "rival", None), found.rivals]
+    rivals = [np.atleast_2d(rival) for rival in rivals if rival is not None]
+
+    def around(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
+        box = box_around(np.concatenate([x, known]), problem.start, everywhere, SCHEDULE.around)
+        return _atlas(problem, call, everywhere, box, why, known, spent), box
+
+    known = np.vstack([corners(found.surface), x[spread], *rivals])
+    return _better_of(found, _challenged(problem, call, around, known, found.evaluations))
 
 
 def atlas_within(problem: Problem, call: Call, found: Attempt) -> Attempt:
     """An atlas that follows bounds and constraints, in place of a surface that does not."""
-    feasible, nothing = problem.feasible, np.zeros((0, problem.start.n_variables))
-    if feasible is None or not found.flaw:
+    if problem.feasible is None or not found.flaw:
         return found
-    atlas = _challenged(problem, call, feasible, found.flaw, nothing, found.evaluations)
-    return atlas.noted(found.kinks)
+    made = _in_box(problem, call, found.flaw, found.rivals, found.evaluations)
+    return made.noted(found.kinks)
+
+
+def _in_box(
+    problem: Problem,
+    call: Call,
+    why: str,
+    known: Designs | None = None,
+    spent: Evaluations = NOTHING,
+    box: Box | None = None,
+) -> Attempt:
+    """An atlas among feasible points of a box, by default that of the bounds, which fresh probes
+    have not beaten."""
+    feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
+    box = box or search_box(feasible, problem.start)
+
+    def make(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
+        return _atlas(problem, call, feasible, box, why, known, spent), box
+
+    return _challenged(problem, call, make, known, spent)
 
 
 def _challenged(
     problem: Problem,
     call: Call,
-    feasible: FeasibleSet,
-    why: str,
-    known: Float[np.ndarray, "n n_variables"],
-    spent: Evaluations,
-    around: Float[np.ndarray, "k n_variables"] | None = None,
+    make: Callable[[Designs, Evaluations], tuple[Attempt, Box]],
+    known: Designs | None = None,
+    spent: Evaluations = NOTHING,
 ) -> Attempt:
-    """An atlas that fresh probes have not beaten; made again with the best of them where one has.
+    """What is made from known designs and fresh probes have not beaten; made again with the best of
+    them where some have."""
+    known = np.zeros((0, problem.start.n_variables)) if known is None else known
+    made = held(problem, call, *make(known, spent))
+    for _ in range(1, SCHEDULE.atlas_tries):
+        if made.rivals is None:
+            break
+        known = np.vstack([known, made.rivals])
+        made = held(problem, call, *make(known, made.evaluations))
+    return made
 
-    It is looked for in the box, or around points and what is known to be good.
-    """
-    n_made, box = 0, search_box(feasible, problem.start)
-    while True:
-        if around is not None:
-            points = np.concatenate([around, known])
-            box = box_around(points, problem.start, feasible, SCHEDULE.around)
-        made, n_made = _atlas(problem, call, feasible, box, why, known, spent), n_made + 1
-        error, fits = made.error, made.result.reason in FITS
-        if made.over or error is None or not fits or not problem.form.is_exact:
-            return made
-        try:
-            rival, n, spent = better_than_atlas(
-                problem, made.surface, feasible, box, made.evaluations, call.method.budget
-            )
-        except KeyboardInterrupt:
-            return made.interrupted("while a better answer was looked for")
-        error = replace(error, n_probes=error.n_probes + n)
-        made = made._replace(evaluations=spent, error=error)
-        if rival is None:
-            return made.noted(f"no better point among {n} fresh probes")
-        if n_made == SCHEDULE.atlas_tries:
-            better = f"x = {point_in_words(rival, problem.names)} is better than its answers"
-            return made.doubted(better)
-        known = np.vstack([known, rival])
+
+def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
+    """An attempt held against fresh probes in a box: with those that are better, or with what they
+    say for it."""
+    error = made.error
+    if made.over or error is None or made.result.reason not in FITS:
+        return made
+    feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
+    try:
+        probed = probe(problem, made.surface, feasible, box, made.evaluations, call)
+    except KeyboardInterrupt:
+        return made.interrupted("while a better answer was looked for")
+    error = replace(error, n_probes=error.n_probes + probed.n)
+    made = made._replace(evaluations=probed.evaluations, error=error)
+    if len(probed.rivals):
+        better = point_in_words(probed.rivals[0], problem.names, problem.raveling.units)
+        made = made.in_doubt(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
+        return made._replace(rivals=probed.rivals)
+    converged = made.result.reason is Reason.CONVERGED
+    return made.local(probed.words) if probed.short and converged else made.noted(probed.words)
 
 
 def _atlas(

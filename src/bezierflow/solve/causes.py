@@ -102,6 +102,45 @@ def find_endless(
     return ""
 
 
+def find_runaway(problem: Problem, answer: Any) -> str:
+    """Which objective has no minimizer, in words: it falls along a variable as far as it is
+    followed, to no more than its least value on the answer, where it still falls. Empty where there
+    is none, or where bounds keep all variables."""
+    feasible, names, M = problem.feasible, problem.names, problem.start.n_objectives
+    L, calls = problem.start.n_variables, problem.calls
+    n_steps = SCHEDULE.farthest + 2
+    if SCHEDULE.most_variables < L or (feasible is not None and feasible.has_finite_box):
+        return ""
+    if not calls.affords(M * (1 + L) + 2 * L * n_steps, SCHEDULE.compared_share):
+        return ""
+    x0, t = np.asarray(problem.start.vertex(0), dtype=float), np.eye(M)
+    with double_precision():
+        ends = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+    evaluator = JaxEvaluator(problem.flat, M, L)
+    there = evaluator.jacobians(ends)
+    directions = np.concatenate([np.eye(L), -np.eye(L)])
+    steps = np.concatenate([[0.0], 10.0 ** np.arange(n_steps - 1)])
+    x = (x0 + steps[:, None] * directions[:, None]).reshape(-1, L)
+    f = evaluator.values(x)
+    if feasible is not None:
+        f = np.where((feasible.violation(x) > 0)[:, None], np.nan, f)
+    f = f.reshape(2 * L, n_steps, M)
+    fall, least = f[:, 0] - f[:, -1], np.diagonal(there.values)
+    slope = np.einsum("mmi,ki->km", there.gradients, directions)
+    down = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
+    down &= fall > SCHEDULE.negligible * (1 + np.abs(f[:, 0]))
+    down &= (f[:, -1] <= least + SCHEDULE.negligible * fall) & (slope < 0)
+    if not down.any():
+        return ""
+    k, m = np.argwhere(down)[0]
+    side, variable = "-" if k >= L else "", names.solver_variables[k % L]
+    verb = names.best_word(int(m), "falls", "rises")
+    return (
+        f"{names.objectives[m]} {verb} towards {variable} = {side}infinity, and its best value is"
+        " attained nowhere: designs near that end of the set run away, and need a bound"
+    )
+
+
 def find_break(
     problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex, jumps: bool = True
 ) -> str:
@@ -245,7 +284,7 @@ def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 def meets_break(problem: Problem, answer: Any) -> bool:
     """Whether an objective jumps next to a design of an answer: by a clear share of its range,
     where the design moves by much less of its own."""
-    x = _designs(answer, SCHEDULE.value_calls)[1]
+    x = _designs(answer, SCHEDULE.few_points)[1]
     n, width = min(x.shape[1], SCHEDULE.scanned_variables), np.ptp(x, axis=0)
     step = SCHEDULE.beside_break * np.maximum(width, SCHEDULE.narrowest * width.max())
     beside = x[None, :, None] + np.stack([-step, step])[:, None, None] * np.eye(x.shape[1])[:n]
@@ -259,21 +298,26 @@ def meets_break(problem: Problem, answer: Any) -> bool:
 
 def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:
     """At which share of an answer an objective is not finite, and where, in words: derivatives may
-    be so all over a place without values."""
+    be so all over a place without values. Where none is, words say if a budget allowed fewer points
+    than usual."""
     M, L, calls = problem.start.n_objectives, problem.start.n_variables, problem.calls
     n = int(np.clip(SCHEDULE.most_numbers // L, 1, SCHEDULE.value_points))
     if bridges(problem.flat):
-        n = int(min(n, SCHEDULE.value_calls, calls.left))
+        most = np.inf if calls.limit is None else SCHEDULE.compared_share * calls.limit
+        n = int(min(n, max(most, SCHEDULE.few_points), calls.left))
+    usual = n == SCHEDULE.value_points or not bridges(problem.flat)
+    few = "" if usual else f"values were looked at in {n} points of the answer alone"
     if M == 1 or n < 2:
-        return 0.0, ""
+        return 0.0, "" if M == 1 else few
     t, x = _designs(answer, n)
     f = JaxEvaluator(problem.flat, M, L).values(x)
     bad = ~np.isfinite(f)
     if not bad.any():
-        return 0.0, ""
+        return 0.0, few
     k, m = np.argwhere(bad)[0]
     share, name = float(bad.any(axis=1).mean()), problem.names.objectives[m]
-    place = f"x = {point_in_words(x[k], problem.names)}, t = {np.round(t[k], 4).tolist()}"
+    words = point_in_words(x[k], problem.names, problem.raveling.units)
+    place = f"x = {words}, t = {np.round(t[k], 4).tolist()}"
     return share, f"{name} is {f[k, m]} at {share:.1%} of {len(t)} points, the first {place}"
 
 
@@ -281,7 +325,7 @@ def single_design(answer: Any) -> Float[np.ndarray, " n_variables"] | None:
     """The design that an answer consists of; None where it has several."""
     if answer.n_objectives == 1:
         return None
-    x = _designs(answer, SCHEDULE.value_calls)[1]
+    x = _designs(answer, SCHEDULE.few_points)[1]
     return x[0] if np.ptp(x, axis=0).max() <= SCHEDULE.one_design * (1 + np.abs(x).max()) else None
 
 

@@ -6,13 +6,15 @@ from contextlib import suppress
 import numpy as np
 from jaxtyping import Float
 
-from ..names import decode
+from ..bezier import BezierSimplex
+from ..names import Names, decode
 from ..objectives import (
     Bridge,
     BudgetSpentError,
     Differences,
     JaxEvaluator,
     Problem,
+    bridges,
 )
 from ..simplex import kronecker
 from .schedule import SCHEDULE
@@ -83,6 +85,7 @@ def refuse_wrong_derivatives(problem: Problem) -> None:
     """Raises `ValueError` where a derivative of the user's, as jac, hess or a rule for JAX, is not
     that of the function. Nothing is looked at where a budget leaves no calls for it."""
     bridge, calls = problem.form.flat, problem.calls
+    _refuse_wrong_constraints(problem)
     on_host = isinstance(bridge, Bridge)
     order = bridge.order if on_host else int(problem.form.own_rules)
     n, each = SCHEDULE.compared_gradients, 1 + 2 * len(SCHEDULE.compared_steps)
@@ -95,6 +98,21 @@ def refuse_wrong_derivatives(problem: Problem) -> None:
         wrong = compare_derivatives(problem, k)[1]
         if wrong:
             raise ValueError(f"{wrong}; correct it, or leave it out")
+
+
+def _refuse_wrong_constraints(problem: Problem) -> None:
+    """The same for the jac of a constraint, as for one objective per row."""
+    for one in problem.feasible.constraints if problem.feasible is not None else ():
+        if not any(bridge.order for bridge in bridges(one.function)):
+            continue
+        n, own = len(one.lower), one.names
+        rows = own if len(own) == n > 1 else tuple(f"row {i + 1} of {own[0]}" for i in range(n))
+        names = Names(rows, variables=problem.names.variables, transforms=problem.names.transforms)
+        names = names.complete(n, problem.start.n_variables)
+        start = BezierSimplex(np.asarray(problem.start.control_points)[:1], n, 0)
+        wrong = compare_derivatives(problem._replace(flat=one.function, start=start, names=names))
+        if wrong[1]:
+            raise ValueError(f"constraints: {wrong[1]}; correct it, or leave it out")
 
 
 def compare_derivatives(problem: Problem, order: int = 1) -> tuple[float, str]:

@@ -44,6 +44,7 @@ class Kinked(NamedTuple):
         box: finite bounds to look in.
         why: what was lifted, for the message.
         evaluations: what it took to find the box.
+        known: designs that are known to be good, likewise.
     """
 
     objectives: Lifted
@@ -52,6 +53,7 @@ class Kinked(NamedTuple):
     box: tuple[np.ndarray, np.ndarray]
     why: str
     evaluations: Evaluations
+    known: Float[np.ndarray, "n n_all"]
 
 
 def lift_problem(
@@ -60,12 +62,13 @@ def lift_problem(
     feasible: FeasibleSet | None,
     budget: int | None = None,
     found: Float[np.ndarray, "n n_variables"] | None = None,
+    good: Float[np.ndarray, "k n_variables"] | None = None,
 ) -> Kinked | None:
     """The problem with its kinks lifted; None where there are none. Raises `CannotLiftError` where
     they cannot be.
 
-    A norm is lifted where it may be 0 on the set, held against the start, minimizers, and designs
-    that were found before.
+    A norm is lifted where it may be 0 on the set, held against the start, minimizers, designs that
+    were found before, and those that are known to be good, around which the box lies, too.
     """
     feasible = feasible or feasible_set(None, None, start.n_variables)
     if find_kinks(flat, start.n_variables) == 0:
@@ -74,7 +77,9 @@ def lift_problem(
     evaluator = JaxEvaluator(
         with_slopes(flat, start.n_variables), start.n_objectives, start.n_variables, budget
     )
-    x = known = np.asarray(start.control_points, dtype=float)
+    good = np.zeros((0, start.n_variables)) if good is None else good
+    x = np.concatenate([np.asarray(start.control_points, dtype=float), good])
+    known = x
     if not feasible.has_finite_box or has_norms(flat, start.n_variables):
         known = np.concatenate([known, minimizers(evaluator, start, feasible)])
     box = box_around(known, start, feasible)
@@ -86,12 +91,15 @@ def lift_problem(
     lifted, n = lifting.lifted, lifting.lifted.plan.n_kinks
     # the start is feasible for the rows of the kinks: u are their exact values there
     u = np.asarray([lifted.exact(jnp.asarray(point)) for point in x])
-    points = BezierSimplex(np.concatenate([x, u], axis=1), start.n_objectives, start.degree)
+    points = np.concatenate([x, u], axis=1)
+    begin, good = np.split(points, [len(points) - len(good)])
+    begin = BezierSimplex(begin, start.n_objectives, start.degree)
     both = np.concatenate([box[0], lifting.box[0]]), np.concatenate([box[1], lifting.box[1]])
     rest = f" (those of {', '.join(lifting.rest)} were not)" if lifting.rest else ""
     kinks, were = ("kinks", "were") if n > 1 else ("kink", "was")
     why = f"{n} {kinks} of the objectives {were} lifted{rest}"
-    return Kinked(lifted, points, _with_rows(feasible, lifting), both, why, evaluator.evaluations)
+    rows, spent = _with_rows(feasible, lifting), evaluator.evaluations
+    return Kinked(lifted, begin, rows, both, why, spent, good)
 
 
 def _with_rows(feasible: FeasibleSet, lifting: Lifting) -> FeasibleSet:

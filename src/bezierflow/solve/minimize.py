@@ -54,11 +54,19 @@ from .attempts import (
     nothing_to_find,
     one_surface,
     own_flow,
-    survey_of_the_box,
+    surface_probed_around,
+    surface_probed_within,
     values_alone,
 )
 from .call import Call, Checkpoint, flow_for
-from .causes import describe_thinness, explain_start, find_cause, find_holes, single_design
+from .causes import (
+    describe_thinness,
+    explain_start,
+    find_cause,
+    find_holes,
+    find_runaway,
+    single_design,
+)
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .choice import choose, search
 from .first_look import ranges, refuse_wrong_derivatives
@@ -244,7 +252,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         # No search ends where an objective falls without end, and none is verified at a jump.
         (open_form, nothing_to_find),
         # That may be the set of one basin only, or leave the bounds.
-        (feasible is not None, survey_of_the_box),
+        (feasible is None, surface_probed_around),
+        (feasible is not None, surface_probed_within),
         # Kinks are the most frequent reason why one surface does not hold.
         (open_form, kinks_lifted),
         # Without bounds an atlas needs a place to look, which a suspect surface gives.
@@ -302,7 +311,7 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
     if isinstance(call.method, AbstractAutoFlow):
         found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
-        found = _of_one_design(problem, found)
+        found = _with_minimizers(problem, _of_one_design(problem, found))
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     in_doubt = did_not_rest or (found.result.doubtful and not found.over)
@@ -315,11 +324,17 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
 
 def _without_holes(problem: Problem, found: Attempt) -> Attempt:
     """The answer, suspect where objectives have no values on a part of it."""
-    if not (found.result.success or found.result.reason in FITS):
+    if not (found.result.success or found.result.reason in (*FITS, Reason.LOCAL)):
         return found
     with problem.calls.during("estimate"):
         share, where = find_holes(problem, found.surface)
-    return found.in_doubt(where, Flag.NOT_FINITE, share) if where else found
+    return found.in_doubt(where, Flag.NOT_FINITE, share) if share else found.noted(where)
+
+
+def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
+    """The answer, suspect where an objective attains its best value nowhere."""
+    why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
+    return found.in_doubt(why, Flag.NOT_CONVERGED) if why else found
 
 
 def _of_one_objective(found: Attempt) -> Attempt:
@@ -351,7 +366,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
         if not (span <= SCHEDULE.flat * ranges(problem)).all():
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
-    best = f"x = {point_in_words(x, problem.names)} is the best in each of them"
+    place = point_in_words(x, problem.names, problem.raveling.units)
+    best = f"x = {place} is the best in each of them"
     claim = f"The objectives do not conflict: {best}, and the set is this point"
     return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
 

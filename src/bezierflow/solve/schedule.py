@@ -25,10 +25,20 @@ class Schedule:
         most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
             every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
-        clear_lead: a design is better than a surface if no point of the surface comes closer to
-            dominating it than this share of the ranges; for one and two objectives.
-        largest_lead: the same for three and more, where the points that a surface is looked at are
-            farther apart.
+        moved_designs: of an answer, beside its ends, whose variables are moved one by one,
+        places: to so many places each, beside finer ones around the best,
+        finer: that reach so far, in units of the distance between the first,
+        own_basin: and no closer than this many of them to where the variable is,
+        rounds_of_moves: again from what is better, at most so often,
+        most_moves: with no more designs than about this in one round.
+        segments: between the answer and the box, along which convexity is looked at,
+        lengths: of which they are shares.
+        thrift: functions on the host are called so many times less along lines.
+        population_values: of the population that an answer of objectives that are not convex is
+            held against, per variable,
+        most_population_values: and at most.
+        projections: steps of Newton's method onto equality constraints,
+        on_manifold: which then hold up to this.
         broken_values: of an atlas of objectives that jump or fall without end.
         beside_break: designs are moved by this share of their range to see whether they lie next to
             a jump,
@@ -43,7 +53,7 @@ class Schedule:
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
         value_points: points of an answer at which objectives must be finite,
-        value_calls: or so many where a function on the host has to be called,
+        few_points: or at least so many where a budget of calls does not allow as many,
         most_numbers: and no more than these designs have numbers.
         thinness_points: points inside the simplex at which tangents are looked at.
         thinness_variables: surfaces of more variables are not looked at.
@@ -94,8 +104,19 @@ class Schedule:
     known_designs: int = 50
     most_variables: int = 50
     compared_points: int = 300
-    clear_lead: float = 0.005
-    largest_lead: float = 0.02
+    moved_designs: int = 2
+    places: int = 32
+    finer: tuple[float, float] = (1.0, 0.2)
+    own_basin: float = 1.5
+    rounds_of_moves: int = 3
+    most_moves: int = 5000
+    segments: int = 40
+    lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
+    thrift: int = 3
+    population_values: int = 2000
+    most_population_values: int = 20_000
+    projections: int = 12
+    on_manifold: float = 1e-9
     broken_values: int = 3000
     beside_break: float = 2e-3
     across_break: float = 0.05
@@ -105,7 +126,7 @@ class Schedule:
     halvings: int = 40
     clear: float = 1e-3
     value_points: int = 1000
-    value_calls: int = 200
+    few_points: int = 200
     most_numbers: int = 20_000_000
     thinness_points: int = 12
     thinness_variables: int = 1000

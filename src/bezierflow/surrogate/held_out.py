@@ -105,7 +105,7 @@ class HeldOut:
         return ErrorEstimate(
             rms=float(np.sqrt(np.mean(relative**2))),
             max=largest,
-            bound=3 * largest,  # as every error estimate has it
+            expected=3 * largest,  # as every error estimate has it
             diameter=1.0,
             n_samples=len(errors),
             n_invalid=0,

@@ -60,7 +60,7 @@ class SurfaceModel extends Model {
     const share = (value) => `${readable(100 * value / (error.diameter || 1), 2)} % of the set's size`;
     const here = local === null ? `Surface error ${readable(error.rms, 2)} overall (${share(error.rms)})`
       : `Surface error about ${readable(local, 2)} here (${share(local)})`;
-    return { text: `${here}, expected below ${readable(error.bound, 2)} everywhere`, flags: error.flags };
+    return { text: `${here}, expected below ${readable(error.expected, 2)} everywhere`, flags: error.flags };
   }
 
   /** The estimated distance of the surface to the Pareto set near t: the mean of the measured ones, each weighted by its distance to t to the power −4. */

@@ -1,0 +1,443 @@
+"""Is a better design known? The one step that every answer is held against before it is called
+converged.
+
+A set that passes every local test may be that of one basin only. Fresh designs are therefore
+compared with it, in this order, until one is better:
+
+1. designs all over the box, and the bottoms of wells that they hint at (with exact derivatives and
+   few variables);
+2. every variable moved alone, from designs of the answer, to the lowest places along its range: in
+   many variables a better basin is often a few such moves away, and random designs never meet it;
+3. segments between the answer and the box. Where objectives and constraints are convex along all
+   lines so far, a local answer is the answer, and the look ends here;
+4. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
+   evaluations, and descents from its best.
+
+Without bounds the box lies around the answer. Designs keep equality constraints by projection.
+"""
+
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.tree_util import Partial
+from jaxtyping import Array, Float
+
+from ..answer import BezierAtlas, best_levels
+from ..atlas import Settings, Survey, survey
+from ..bezier import BezierSimplex
+from ..compilation import program
+from ..evaluations import Evaluations
+from ..flows import dense_t
+from ..normal import Incumbents, Matrices, better_point, probes_around, probes_within
+from ..normal import Schedule as NormalSchedule
+from ..objectives import (
+    BudgetSpentError,
+    Constraint,
+    FeasibleSet,
+    FlatObjectives,
+    JaxEvaluator,
+    Problem,
+    bridges,
+)
+from ..precision import double_precision, on_host
+from .call import Call
+from .schedule import SCHEDULE
+
+Box = tuple[Float[np.ndarray, " n_variables"], Float[np.ndarray, " n_variables"]]
+"""Lower and upper bounds to look between."""
+
+Designs = Float[np.ndarray, "n n_variables"]
+Rows = Float[np.ndarray, "n n_rows"]
+Values = Float[np.ndarray, "n n_objectives"]
+
+
+class Probed(NamedTuple):
+    """What a look for better designs found.
+
+    Attributes:
+        rivals: feasible designs that are clearly better than the answer, the best first.
+        n: how many designs were looked at.
+        evaluations: what was spent by then.
+        words: what that says for the answer, where no design is better.
+        short: what did not allow to look at enough of them; empty where they suffice.
+    """
+
+    rivals: Designs
+    n: int
+    evaluations: Evaluations
+    words: str
+    short: str
+
+
+def probe(
+    problem: Problem,
+    answer: BezierSimplex | BezierAtlas,
+    feasible: FeasibleSet,
+    box: Box,
+    spent: Evaluations,
+    call: Call,
+) -> Probed:
+    """Looks for designs that are better than an answer, as the module says.
+
+    Args:
+        problem: with kinks, if it has any: values suffice.
+        answer: a surface or an atlas of flat vectors.
+        feasible: bounds and constraints on them.
+        box: to look in.
+        spent: before.
+        call: its budget, time limit and seed.
+    """
+    standard = Standard(problem, answer)
+    if standard.has_holes:  # whatever lies beside a hole would be better than what is left
+        none, why = np.zeros((0, problem.start.n_variables)), "a part of the answer has no values"
+        return Probed(none, 0, spent, why, why)
+    short, look = "", _Look(problem, standard, feasible, box, spent, call)
+    stages = (look.all_over, look.along_variables, look.along_segments, look.by_population)
+    try:
+        for stage in stages:
+            if len(look.rivals) or look.is_convex or call.late:
+                break
+            stage()
+        if call.late and not (len(look.rivals) or look.is_convex):
+            short = "the time limit"
+    except BudgetSpentError:
+        short = "the budget"
+    words = f"no better point among {look.n} fresh probes"
+    words += ", along which objectives are convex" if look.is_convex else ""
+    words += f", and {short} allowed no search for other basins" if short else ""
+    return Probed(look.rivals, look.n, look.evaluations, words, short)
+
+
+class Standard:
+    """What a design has to beat: an answer, its points, and units of its objectives.
+
+    Attributes:
+        x, f: points of the answer and their objectives.
+        units: the range of each objective over them; of one that is one value all over them, a
+            small share of how it varies elsewhere.
+        clear: a lead below this is none.
+        has_holes: whether an objective has no value at a point of a surface.
+    """
+
+    def __init__(self, problem: Problem, answer: BezierSimplex | BezierAtlas):
+        self.problem, self.answer, self.has_holes = problem, answer, False
+        if isinstance(answer, BezierAtlas):
+            units, points = answer.units, answer.points
+            self.x, self.f = units.x(points.z), units.ideal + points.f * units.span
+        else:
+            t, rng = dense_t(answer.n_objectives), np.random.default_rng(0)
+            # Calls of a function on the host are few, and their points farther apart.
+            few = len(t) > SCHEDULE.few_points and bool(bridges(problem.flat))
+            n = SCHEDULE.few_points if few else len(t)
+            t = np.concatenate([np.eye(answer.n_objectives), rng.permutation(t)[:n]])
+            self.x, self.f = self._ask(t)
+            self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
+        self.units, self.clear = np.ones(answer.n_objectives), SCHEDULE.clear
+
+    def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
+        """Points of a surface, which cost nothing of the budget."""
+        with double_precision():
+            x = np.asarray(self.answer(t))
+        f = JaxEvaluator(self.problem.flat, t.shape[1], x.shape[1]).values(x)
+        self.has_holes = self.has_holes or not np.isfinite(f).all()
+        return x, f
+
+    def settle(self, elsewhere: Rows) -> None:
+        """Units, and what is clear, where objectives have these values elsewhere."""
+        own, elsewhere = self.f, elsewhere[np.isfinite(elsewhere).all(axis=1)]
+        varies = np.median(np.abs(elsewhere - own[0]), axis=0) if len(elsewhere) else np.abs(own[0])
+        small = np.maximum(SCHEDULE.clear * varies, np.finfo(float).tiny)
+        span = np.ptp(own, axis=0)
+        self.units = np.where(span > SCHEDULE.negligible * varies, span, small)
+        noise = max((part.differences.noise for part in bridges(self.problem.flat)), default=0.0)
+        rounding = np.abs(own).max(axis=0) * max(noise, np.finfo(float).eps) / self.units
+        clear = [SCHEDULE.clear, SCHEDULE.clearly_apart * float(rounding.max())]
+        if isinstance(self.answer, BezierSimplex):
+            # A surface goes on between the points that it is looked at, as it leads them itself.
+            clear.append(2 * float(self.lead(self.fresh).max(initial=0.0)))
+        self.clear = max(clear)
+
+    def lead(self, f: Rows) -> Float[np.ndarray, " n"]:
+        """By how much each row is better than what the answer has in its place, in the objective
+        in which it is most; in units of ranges. Not above 0 for what the answer dominates."""
+        lead, usable = np.full(len(f), -np.inf), np.flatnonzero(np.isfinite(f).all(axis=1))
+        if not len(usable):
+            return lead
+        f = f[usable]
+        if isinstance(self.answer, BezierAtlas):
+            units = self.answer.units
+            excess = self.answer.excess((f - units.ideal) / units.span)
+            lead[usable] = (excess * np.abs(units.span) / self.units).max(axis=1)
+            return lead
+        lead[usable] = best_levels(self.f / self.units, f / self.units)[0]
+        return lead
+
+
+class _Look:
+    """One look for better designs, stage after stage.
+
+    Attributes:
+        rivals: what is clearly better, so far.
+        n: how many designs were looked at.
+        evaluations: what was spent by now.
+        is_convex: whether nothing bends downwards along all lines, once they were looked at.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        standard: Standard,
+        feasible: FeasibleSet,
+        box: Box,
+        spent: Evaluations,
+        call: Call,
+    ):
+        self.problem, self.standard, self.call = problem, standard, call
+        self.box, self.M, self.L = box, problem.start.n_objectives, len(box[0])
+        self.flat, self.feasible, self.place = problem.flat, feasible, None
+        if feasible.n_equalities:
+            self.place = Manifold(feasible)
+            self.flat = OnManifold(problem.flat, self.place)
+            self.feasible = self.place.rest()
+        self.budget = getattr(call.method, "budget", None)
+        self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
+        self.is_convex, self.bends = False, False
+        self.rng = np.random.default_rng([call.seed, 7])
+        # Lines are looked at with fewer calls of a function on the host.
+        self.thrift = SCHEDULE.thrift if bridges(self.flat) else 1
+
+    def values(self, x: Designs) -> tuple[Values, Rows]:
+        """Objectives, infinite where a design is not feasible or has no values; and all rows whose
+        bends tell whether there may be several basins."""
+        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
+        rows = f = evaluator.values(x)
+        self.evaluations, self.n = evaluator.evaluations, self.n + len(x)
+        if self.feasible.has_constraints:
+            # Of convex constraints the positive parts are convex.
+            g = self.feasible.violations(x)[:, 2 * self.L :]
+            broken = (g > 0).any(axis=1, keepdims=True)
+            f, rows = np.where(broken, np.inf, f), np.hstack([f, g])
+        return np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf), rows
+
+    def compare(self, x: Designs, f: Rows) -> None:
+        """Keeps those that are clearly better than the answer."""
+        lead = self.standard.lead(f)
+        best = np.argsort(-lead)[: SCHEDULE.known_designs]
+        rivals = x[best[lead[best] > self.standard.clear]]
+        if len(rivals):
+            self.rivals = rivals if self.place is None else self.place.project(rivals)
+
+    def all_over(self) -> None:
+        """Designs all over the box, or over nested ones around the answer without bounds; and the
+        bottoms of wells that they hint at."""
+        low, high = self.box
+        if self.feasible.unbounded:
+            # The box is that many times as wide as the answer.
+            size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
+            x = probes_around(self.standard.x.mean(axis=0), size)
+        else:
+            x = probes_within(low, high)
+        exact = self.problem.form.is_exact and self.place is None
+        x = x if exact else x[:: self.thrift]
+        f, standard = self.values(x)[0], self.standard
+        standard.settle(f)
+        self.compare(x, f)
+        if len(self.rivals) or not exact or isinstance(standard.answer, BezierSimplex):
+            return  # a surface has followed wells around it by itself
+        spread = np.linspace(0, len(standard.x) - 1, SCHEDULE.compared_points).astype(int)
+        rows = np.concatenate([standard.f.argmin(axis=0), spread])
+        incumbents = Incumbents(standard.x[rows], standard.f[rows], standard.units)
+        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
+        diameter = float(np.linalg.norm(np.ptp(incumbents.x, axis=0)))
+        curvature = Matrices(evaluator, incumbents.x[: self.M], diameter)
+        boxes = x.reshape(-1, NormalSchedule().probes, self.L)
+
+        def gain(x: Designs, f: Rows) -> np.ndarray:
+            return standard.lead(np.where((self.feasible.violation(x) > 0)[:, None], np.inf, f))
+
+        found = better_point(
+            curvature,
+            boxes,
+            f.reshape(*boxes.shape[:2], -1),
+            incumbents,
+            gain,
+            self.L,
+            self.feasible.clip,
+        )
+        self.evaluations = evaluator.evaluations
+        if found is not None:
+            self.rivals = found[None]
+
+    def along_variables(self) -> None:
+        """Designs of the answer with one variable moved to the lowest place elsewhere in its range,
+        and with all such moves that help together; again from there."""
+        standard, (low, high), k = self.standard, self.box, SCHEDULE.places // self.thrift
+        spread = np.linspace(0, len(standard.f) - 1, SCHEDULE.moved_designs).astype(int)
+        rows = np.concatenate([standard.f.argmin(axis=0), spread])
+        x, goals, n = standard.x[rows], standard.f[rows], len(rows)
+        most = max(SCHEDULE.most_moves // (n * k), 1)
+        moved = np.arange(self.L) if most >= self.L else self.rng.permutation(self.L)[:most]
+        low, width = low[moved][:, None], (high - low)[moved][:, None] / k
+        for _ in range(SCHEDULE.rounds_of_moves):
+            offset = self.rng.random() + np.arange(k)
+            places = np.tile(low + width * offset, (n, 1, 1))
+            levels = self.levels(x, goals, moved, places, scan=True)
+            # Around where a design lies there is no other basin.
+            near = np.abs(places - x[:, moved, None]) < SCHEDULE.own_basin * width
+            levels = np.where(near, np.inf, levels)
+            for share in SCHEDULE.finer:
+                best = np.take_along_axis(places, levels.argmin(axis=2)[..., None], axis=2)
+                finer = best + share * width * np.linspace(-1, 1, k // 4)
+                finer = np.clip(finer, low, low + k * width)
+                more = self.levels(x, goals, moved, finer)
+                places, levels = np.dstack([places, finer]), np.dstack([levels, more])
+            best = np.take_along_axis(places, levels.argmin(axis=2)[..., None], axis=2)[..., 0]
+            order = levels.min(axis=2).argsort(axis=1)
+            # with the best move alone, the best two, and so on
+            trials = np.repeat(x[:, None], len(moved), axis=1)
+            for j in range(len(moved)):
+                trials[np.arange(n), j:, moved[order[:, j]]] = np.take_along_axis(
+                    best, order[:, [j]], axis=1
+                )
+            f = self.look(trials.reshape(-1, self.L))[0].reshape(n, len(moved), self.M)
+            level = ((f - goals[:, None]) / standard.units).max(axis=2)
+            j = level.argmin(axis=1)
+            better = level[np.arange(n), j] < 0
+            if not better.any():
+                return
+            x = np.where(better[:, None], trials[np.arange(n), j], x)
+            goals = np.where(better[:, None], f[np.arange(n), j], goals)
+
+    def levels(
+        self,
+        x: Designs,
+        goals: Rows,
+        moved: np.ndarray,
+        places: Float[np.ndarray, "n n_moved k"],
+        scan: bool = False,
+    ) -> Float[np.ndarray, "n n_moved k"]:
+        """By how much designs exceed goals at most, with each variable at each place; evenly spread
+        places tell about bends."""
+        trials = np.tile(x[:, None, None], (1, *places.shape[1:], 1))
+        trials[:, np.arange(len(moved)), :, moved] = places.transpose(1, 0, 2)
+        f, rows = self.look(trials.reshape(-1, self.L))
+        if scan:
+            self.find_bends(rows.reshape(-1, places.shape[2], rows.shape[1]))
+        f = f.reshape(*places.shape, self.M)
+        return ((f - goals[:, None, None]) / self.standard.units).max(axis=3)
+
+    def look(self, x: Designs) -> tuple[Values, Rows]:
+        """Values, and what they say of rivals."""
+        f, rows = self.values(x)
+        if not len(self.rivals):
+            self.compare(x, f)
+        return f, rows
+
+    def find_bends(self, rows: Float[np.ndarray, "n k n_rows"]) -> None:
+        """Whether a row bends downwards along evenly spaced points, by more than rounding."""
+        with np.errstate(invalid="ignore"):
+            second = rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2]
+            size, span = (
+                np.abs(rows).max(axis=1, keepdims=True),
+                np.ptp(rows, axis=1, keepdims=True),
+            )
+        noise = max((part.differences.noise for part in bridges(self.flat)), default=0.0)
+        # An offset must not hide bends: rounding counts by values, all else by their range.
+        noise = 4 * max(noise, np.finfo(float).eps) * size + SCHEDULE.rounding * span
+        least = -SCHEDULE.clearly_apart * noise
+        self.bends = self.bends or not bool((second >= least).all())
+
+    def along_segments(self) -> None:
+        """Evenly spaced points between designs of the answer and designs of the box."""
+        low, high = self.box
+        n, k = SCHEDULE.segments // self.thrift, SCHEDULE.places // self.thrift
+        start = self.standard.x[self.rng.integers(len(self.standard.x), size=n)]
+        ends = low + (high - low) * self.rng.random((n, self.L))
+        # Some are short, where bends of a small scale show.
+        share = self.rng.choice(SCHEDULE.lengths, (n, 1))
+        shares = np.linspace(0, 1, k)[:, None]
+        x = start[:, None] + shares * (share * (ends - start))[:, None]
+        rows = self.look(x.reshape(-1, self.L))[1]
+        self.find_bends(rows.reshape(n, k, -1))
+        self.is_convex = not self.bends
+
+    def by_population(self) -> None:
+        """A population that begins all over the box, until it is spent or is better somewhere."""
+        n = min(SCHEDULE.population_values * self.L, SCHEDULE.most_population_values)
+        settings = Settings(self.feasible, self.box, budget=self.budget)
+
+        def goes_on(found: Survey) -> bool:
+            made = int(found.evaluations.objective - self.evaluations.objective)
+            self.compare(found.x, found.f)
+            return made < n and not (len(self.rivals) or self.call.late)
+
+        start = self.feasible.clip(np.asarray(self.problem.start.control_points, dtype=float))
+        seed = int(self.rng.integers(2**31))
+        found = survey(
+            self.flat, self.M, settings, np.asarray(start), seed, self.evaluations, goes_on
+        )
+        self.compare(found.x, found.f)
+        self.n += int(found.evaluations.objective - self.evaluations.objective)
+        self.evaluations = found.evaluations
+        if found.spent:
+            raise BudgetSpentError
+
+
+class Manifold(eqx.Module):
+    """The set that equality constraints leave, and the way to it: Newton's method for h(x) = 0 with
+    the least change of x, within bounds."""
+
+    feasible: FeasibleSet
+
+    def __call__(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
+        """A point of the set near x, where Newton's method finds one. Traceable by JAX."""
+        scale = jnp.finfo(x.dtype).eps
+
+        def step(_: object, x: Array) -> Array:
+            h, J = self.feasible.equalities(x), jax.jacrev(self.feasible.equalities)(x)
+            gram = J @ J.T
+            gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))
+            return jnp.asarray(self.feasible.clip(x - J.T @ jnp.linalg.solve(gram, h)))
+
+        return jax.lax.fori_loop(0, SCHEDULE.projections, step, x)
+
+    def rest(self) -> FeasibleSet:
+        """Bounds and inequalities at projected points; where the projection ended off the set,
+        another inequality says so."""
+        own, n = self.feasible, self.feasible.n_inequalities + self.feasible.n_equalities
+        rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
+        return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
+
+    def project(self, x: Designs) -> Designs:
+        """The designs that these stand for, in NumPy."""
+        with double_precision():
+            return on_host(_projected(self, jnp.asarray(x)))
+
+
+def _rest(manifold: Manifold, x: Float[Array, " n_variables"]) -> Float[Array, " n_rows"]:
+    feasible, y = manifold.feasible, manifold(x)
+    off = jnp.abs(feasible.equalities(y)) - SCHEDULE.on_manifold * (1 + jnp.abs(y).max())
+    return jnp.concatenate([feasible.inequalities(y), off])
+
+
+@program
+def _projected(manifold: Manifold, x: Array) -> Array:
+    return jax.vmap(manifold)(x)
+
+
+class OnManifold(eqx.Module):
+    """Objectives at the projection of x."""
+
+    objectives: FlatObjectives
+    manifold: Manifold
+
+    def __call__(self, x: Float[Array, " n_variables"]) -> Array:
+        """F at the point of the set next to x."""
+        return self.objectives(self.manifold(x))
+
+    def whole(self, points: Designs) -> None:
+        """A function on the host must not be evaluated at points that are not projected yet."""
+        return

@@ -1,0 +1,123 @@
+"""What an answer is held against before it is called converged."""
+
+from dataclasses import replace
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from scipy.optimize import NonlinearConstraint
+
+import bezierflow as bf
+from bezierflow.evaluations import Evaluations
+from bezierflow.objectives import feasible_set
+from bezierflow.precision import double_precision
+from bezierflow.solve import Call, probe
+
+
+def rippled(x):
+    """A front behind ripples: the others are at their best at 0.7, and nearly so every 2/9."""
+    y = x[1:] - 0.7
+    g = jnp.sum(10 * y**2 + 2 * (1 - jnp.cos(9 * jnp.pi * y)))
+    return jnp.array([x[0] + g, (x[0] - 1) ** 2 + g])
+
+
+def line(others):
+    """The surface from x_0 = 0 to 1 with these other variables."""
+    ends = np.array([[share, *others] for share in (0.0, 1.0)])
+    return bf.BezierSimplex(ends, 2, 1)
+
+
+def probed(objectives, surface, bounds, constraints=None, budget=None):
+    n = np.shape(surface.control_points)[1]
+    feasible = feasible_set(bounds, constraints, n)
+    call = replace(Call(objectives, np.zeros(n)), bounds=bounds)
+    call = replace(call, method=bf.NormalFlow(budget=budget)) if budget else call
+    with double_precision():
+        problem = Call(objectives, np.zeros(n)).read_problem()
+        return probe(
+            problem, surface, feasible, (feasible.lower, feasible.upper), Evaluations(), call
+        )
+
+
+@pytest.mark.parametrize("n", [3, 10])
+def test_another_basin_of_one_variable_is_found_among_many(n):
+    """Random designs never meet it: 1 of 10^6 is near the best place in all of ten variables."""
+    box = np.zeros(n), np.ones(n)
+    others = np.full(n - 1, 0.7)
+    assert not len(probed(rippled, line(others), box).rivals)
+    others[-1] = 0.4805  # the next valley
+    found = probed(rippled, line(others), box)
+    assert len(found.rivals)
+    np.testing.assert_allclose(found.rivals[0, -1], 0.7, atol=0.1)
+
+
+def test_of_convex_objectives_a_few_lines_are_looked_at():
+    def bowls(x):
+        return jnp.array([jnp.sum(x**2), jnp.sum((x - jnp.array([1.0, 0.0, 0.0])) ** 2)])
+
+    box = np.full(3, -1.0), np.full(3, 2.0)
+    found = probed(bowls, line(np.zeros(2)), box)
+    assert not len(found.rivals)
+    assert not found.short
+    assert found.n < 5000
+    assert "convex" in found.words
+
+
+def test_probes_keep_equality_constraints():
+    """Two wells on a circle: the answer is the point of the right one."""
+
+    def wells(x):
+        return jnp.array([-(x[0] ** 2) + 0.3 * x[0], -(x[0] ** 2) + 0.3 * x[0] + x[1] ** 2])
+
+    circle = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 1)
+    box = np.full(2, -2.0), np.full(2, 2.0)
+    answer = bf.BezierSimplex(np.array([[1.0, 0.0], [1.0, 0.0]]), 2, 1)
+    found = probed(wells, answer, box, circle)
+    assert len(found.rivals)
+    np.testing.assert_allclose(np.linalg.norm(found.rivals, axis=1), 1, atol=1e-8)
+    assert found.rivals[0, 0] < -0.5
+
+
+def test_a_search_that_cannot_be_paid_for_is_said():
+    box = np.zeros(3), np.ones(3)
+    found = probed(rippled, line(np.full(2, 0.7)), box, budget=4000)
+    assert found.short == "the budget"
+    assert found.evaluations.objective <= 4000
+    assert "no search for other basins" in found.words
+
+
+@pytest.mark.slow
+def test_kinks_without_bounds_do_not_hide_a_well():
+    def two_wells(x):
+        smooth = (x[0] ** 2 - 1) ** 2 + 0.2 * x[0] + (x[1] - 0.4) ** 2
+        return jnp.array([smooth, jnp.abs(x[0] - 0.2) + jnp.abs(x[1])])
+
+    solution = bf.minimize(two_wells, np.array([1.0, 0.4]))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert solution.spread(50).X[:, 0].min() < -1
+
+
+@pytest.mark.slow
+def test_a_best_value_that_is_attained_nowhere_is_said():
+    def runs_away(x):
+        return jnp.array([jnp.exp(-x[0]) + x[1] ** 2, (x[0] - 1) ** 2 + (x[1] - 1) ** 2])
+
+    solution = bf.minimize(runs_away, np.zeros(2))
+    assert solution.result.reason is bf.Reason.SUSPECT
+    assert "f1 falls towards x1 = infinity" in solution.result.message
+    bounded = bf.minimize(runs_away, np.zeros(2), bounds=(np.full(2, -3.0), np.full(2, 3.0)))
+    assert "infinity" not in bounded.result.message
+
+
+def test_a_wrong_jac_of_a_constraint_is_refused():
+    def disc(x):
+        return np.array([float(x[0]) ** 2 + float(x[0]) * float(x[1]) + float(x[1]) ** 2 - 2])
+
+    def wrong(x):  # the mixed term is forgotten
+        return np.array([[2 * x[0], 2 * x[1]]])
+
+    bowls = lambda x: jnp.array([jnp.sum((x - 1) ** 2), jnp.sum((x + 1) ** 2)])
+    box = np.full(2, -2.0), np.full(2, 2.0)
+    constraint = NonlinearConstraint(disc, -np.inf, 0, jac=wrong)
+    with pytest.raises(ValueError, match="constraints: the gradient of row 1 of constraint 1"):
+        bf.minimize(bowls, np.zeros(2), bounds=box, constraints=constraint)
