@@ -1,6 +1,8 @@
 """Atlases of sets that are known in closed form: bounds, constraints, gaps, whiskers; and what one
 does with them."""
 
+from dataclasses import replace
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -241,9 +243,13 @@ def test_files_hold_an_atlas(area, tmp_path):
     area.save(tmp_path / "area.bez")
     loaded = bf.load(tmp_path / "area.bez")
     a = area.spread(50).t
-    np.testing.assert_array_equal(loaded.pareto_set(a), area.pareto_set(a))
-    np.testing.assert_allclose(loaded.front(a), area.front(a), atol=1e-4)
-    assert loaded.error == area.error
+    # What makes answers exact is code, which no file holds.
+    patches = replace(area.pareto_set, polisher=None)
+    np.testing.assert_array_equal(loaded.pareto_set(a), patches(a))
+    assert loaded.error == area.error.patches
+    assert area.error.front < 1e-6 < loaded.error.front < 0.1
+    span = np.abs(area.pareto_set.units.span)
+    assert (np.abs(loaded.front(a) - area.front(a)) / span).max() < loaded.error.front
     assert loaded.result == area.result
     assert len(loaded.pareto_set.pieces) == len(area.pareto_set.pieces)
 

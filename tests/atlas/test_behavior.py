@@ -281,7 +281,8 @@ def test_values_are_the_objectives_of_the_designs(solved, tmp_path):
     np.testing.assert_allclose(solution.F, case.values(solution.X), rtol=1e-12, atol=1e-14)
     solution.save(tmp_path / "set.bez")
     kept = bf.load(tmp_path / "set.bez")
-    assert np.abs((kept.F - case.values(kept.X)) / case.span).max() < EXACT
+    off = np.abs((kept.F - case.values(kept.X)) / case.span).max()
+    assert off < EXACT if solution.error.patches is None else off < 2 * kept.error.front
 
 
 def test_the_ideal_and_the_nadir_are_those_of_the_truth(solved):

@@ -44,8 +44,8 @@ class Ends:
 
     def take(self, rows: np.ndarray) -> "Ends":
         """Some of them."""
-        bend = None if self.bend is None else self.bend[rows]
-        return Ends(*(getattr(self, name)[rows] for name in PARTS), bend)
+        z, r, mu, active, side = (getattr(self, name)[rows] for name in PARTS)
+        return Ends(z, r, mu, active, side, None if self.bend is None else self.bend[rows])
 
     def put_better(self, rows: np.ndarray, other: "Ends", program: Program, a: np.ndarray) -> None:
         """Replaces those of some rows than which others are better."""

@@ -180,8 +180,9 @@ def settle_on_atlas(
     scale = np.ones(len(x)) if feasible.scale is None else np.array(feasible.scale)
     if units.discrete:  # these keep their values
         held = np.isin(np.arange(n), list(units.discrete))
-        sides = (np.where(held, x / scale, side) for side in (feasible.lower, feasible.upper))
-        feasible = FeasibleSet(*sides, feasible.constraints, feasible.variables, feasible.scale)
+        low, high = (np.where(held, x / scale, side) for side in (feasible.lower, feasible.upper))
+        rest = feasible.constraints, feasible.variables, feasible.scale
+        feasible = FeasibleSet(low, high, *rest)
     objectives = Partial(_in_units, solution.flat_objectives, scale)
     scales = units.ideal, units.span
     if units.n_auxiliary:

@@ -569,16 +569,17 @@ def _stretches(owners: Sequence[str], z: Float[np.ndarray, " n"]) -> list[tuple[
 
 def _error(atlas: BezierAtlas, members: Sequence[Solution], miss: float) -> ErrorEstimate:
     """That of the sets that a union has pieces of."""
-    errors = [one.error for one in members]
+    errors = [one.error.patches or one.error for one in members]  # a union has patches alone
     # Their errors are in units of their own ranges.
-    fronts = [one.set.front_error(one.error) / atlas.units.span for one in members]
+    pairs = zip(members, errors, strict=True)
+    fronts = [one.set.front_error(error) / atlas.units.span for one, error in pairs]
     rms, most = np.array([[one.rms, one.max] for one in errors]).T
     covered = [one.coverage for one in errors if one.coverage is not None]
     largest = float(np.max(most))
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(rms**2))),
         max=largest,
-        bound=3 * largest,
+        expected=3 * largest,
         diameter=_diameter(atlas),
         n_samples=sum(one.n_samples for one in errors),
         n_invalid=sum(one.n_invalid for one in errors),

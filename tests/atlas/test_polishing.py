@@ -1,0 +1,114 @@
+"""Answers that are solved for: exact wherever the patches lead, whatever is active there."""
+
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import bezierflow as bf
+from bezierflow.atlas.active_sets import Model, follow
+from bezierflow.atlas.local_solves import Ends, descend
+from bezierflow.atlas.program import Program
+from bezierflow.objectives import feasible_set
+from bezierflow.precision import double_precision
+
+rng = np.random.default_rng(3)
+L, M = 6, 3
+CENTERS = rng.uniform(-0.4, 1.4, (M, L))
+ROOTS = rng.normal(size=(M, L, L)) / 2
+HESSIANS = np.einsum("mij,mkj->mik", ROOTS, ROOTS) + 0.3 * np.eye(L)
+
+
+def quadratics(x):
+    d = x - CENTERS
+    return jnp.einsum("mi,mij,mj->m", d, HESSIANS, d)
+
+
+@pytest.fixture(scope="module")
+def box():
+    return bf.minimize(quadratics, None, bounds=(np.zeros(L), np.ones(L)))
+
+
+def weighted(w):
+    """An independent minimizer of the weighted sum within the box: projected gradients, to the
+    end."""
+    A = np.einsum("m,mij->ij", w, HESSIANS)
+    b = np.einsum("m,mij,mj->i", w, HESSIANS, CENTERS)
+    x, step = np.full(L, 0.5), 1 / np.linalg.eigvalsh(A)[-1]
+    for _ in range(20_000):
+        x = np.clip(x - step * (A @ x - b), 0, 1)
+    return x
+
+
+def test_answers_are_exact(box):
+    assert box.result.reason is bf.Reason.CONVERGED
+    span = np.abs(box.pareto_set.units.span)
+    for w in rng.dirichlet(np.ones(M), 12):
+        x = weighted(w / span)
+        f = np.asarray(quadratics(x))
+        np.testing.assert_allclose(box.front(box.t(f)), f, atol=1e-7 * span.max())
+        np.testing.assert_allclose(box.design(box.t(f)), x, atol=1e-6)
+        best = np.asarray(quadratics(box.at(weights=w / span)))
+        assert (w / span) @ (best - f) < 1e-8
+
+
+def test_t_is_inverted_everywhere(box):
+    t = rng.dirichlet(np.ones(M), 40)
+    f = np.asarray(box.front(t))
+    np.testing.assert_allclose(box.front(box.t(f)), f, atol=1e-8 * np.ptp(f))
+
+
+def test_patches_alone_are_said_to_be_coarse(box):
+    assert box.error.patches is not None
+    assert box.error.front < 1e-6 < box.error.patches.front
+    assert "solved for" in box.result.message
+
+
+def program():
+    feasible = feasible_set((np.zeros(L), np.ones(L)), lambda x: jnp.sum(x) - 2.5, L)
+    return Program(quadratics, M, feasible, (np.zeros(L), np.ones(L)))
+
+
+def test_any_label_leads_to_the_solution():
+    """From labels that are wrong in everything, far from where it ends."""
+    with double_precision():
+        rows = program()
+        first = rows.values(np.full((1, L), 0.5))[0, :M]
+        rows.ideal, rows.span = first - 1, np.ones(M)
+        a = rng.normal(size=(30, M)) * 0.4
+        a -= a.mean(axis=1, keepdims=True)
+        z = rng.random((30, L))
+        active = rng.random((30, rows.n_rows)) < 0.5
+        active[:, 0] = True
+        side = rng.integers(-1, 2, (30, L))
+        mu = np.full((30, rows.n_rows), 1 / M) * (np.arange(rows.n_rows) < M)
+        found, good = follow(rows, a, Ends(z, rows.values(z), mu, active, side))
+        slow = descend(rows, a, np.full((30, L), 0.4))
+    assert good.all()
+    assert rows.nearly_feasible(found.r).all()
+    assert np.all(rows.merit(found.r, a) < rows.merit(slow.r, a) + 1e-7)
+
+
+def test_a_program_from_nothing_has_the_solution_of_its_label():
+    with double_precision():
+        rows = program()
+        z = np.full(L, 0.5)
+        at = rows.look(z[None])
+        H = np.tensordot(np.full(M, 1 / M), at.H[0, :M], axes=1)
+        model = Model(rows, np.zeros(M), z, at.r[0], at.J[0], H)
+        cold = model.solve_cold()
+        assert cold is not None
+        exact = model.settle(cold.active, cold.side, 3)
+    assert exact is not None
+    np.testing.assert_allclose(cold.d, exact.d, atol=1e-5)
+    np.testing.assert_allclose(cold.mu, exact.mu, atol=1e-4)
+
+
+def test_slopes_are_those_of_the_answers(box):
+    t = np.full(M, 1 / M)
+    around = box.set.around(t, exact=True)
+    step = 1e-5
+    for k in range(M - 1):
+        y = step * np.eye(M - 1)[k]
+        up, down = (around.look(s * y) for s in (1, -1))
+        slope = around.look(np.zeros(M - 1))[1][:, k]
+        np.testing.assert_allclose((up[0] - down[0]) / (2 * step), slope, rtol=1e-3, atol=1e-3)
