@@ -112,3 +112,13 @@ def test_slopes_are_those_of_the_answers(box):
         up, down = (around.look(s * y) for s in (1, -1))
         slope = around.look(np.zeros(M - 1))[1][:, k]
         np.testing.assert_allclose((up[0] - down[0]) / (2 * step), slope, rtol=1e-3, atol=1e-3)
+
+
+def test_a_file_with_its_objectives_solves_again(box, tmp_path):
+    box.save(tmp_path / "box.bez")
+    t = rng.dirichlet(np.ones(M), 10)
+    exact = np.asarray(box.front(t))
+    again = bf.load(tmp_path / "box.bez", objectives=quadratics)
+    alone = bf.load(tmp_path / "box.bez")
+    np.testing.assert_allclose(again.front(t), exact, atol=1e-8)
+    assert np.abs(alone.front(t) - exact).max() > 1e-8

@@ -176,6 +176,11 @@ class ErrorEstimate:
         return cls(nan, nan, nan, diameter, 0, 0, nan, nan, nan, nan, (why,), 0)
 
     @property
+    def kept(self) -> "ErrorEstimate":
+        """That of what a file or a page has: of the patches alone, where answers are solved for."""
+        return self.patches or self
+
+    @property
     def advice(self) -> tuple[str, ...]:
         """What to tell a person about the flags, causes first."""
         return tuple(flag.value for flag in by_cause(self.flags))

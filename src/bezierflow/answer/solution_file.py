@@ -32,7 +32,7 @@ def to_archive(
         error: its error estimate.
     """
     (surfaces, arrays), stats, result = described, fields["stats"], fields["result"]
-    error = error.patches or error  # the code that makes answers exact stays behind
+    error = error.kept
     numbers = {field.name: getattr(error, field.name) for field in dataclasses.fields(error)}
     del numbers["patches"]
     numbers["flags"] = [flag.name for flag in error.flags]

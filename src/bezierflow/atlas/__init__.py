@@ -1,12 +1,15 @@
-"""Pareto sets of any shape: one chart that covers every front, its regions, and an atlas of trimmed
-Bézier simplices."""
+"""Pareto sets of any shape: one chart that covers every front, a solver for the point above any of
+its places, and an atlas of Bézier simplices between such points."""
 
 from .atlas_flow import AtlasFlow
 from .building import Settings, Survey, survey
-from .polishing import settle
+from .polishing import Polish, settle
+from .program import Program
 
 __all__ = [
     "AtlasFlow",
+    "Polish",
+    "Program",
     "Settings",
     "Survey",
     "settle",

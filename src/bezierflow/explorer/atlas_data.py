@@ -18,8 +18,7 @@ FEWEST_PLACES = 12
 
 def atlas_data(solution: Solution) -> dict[str, object]:
     """Patches and pieces, units, and errors."""
-    atlas, error = cast(BezierAtlas, solution.pareto_set), solution.error
-    error = error.patches or error  # a page has the patches alone
+    atlas, error = cast(BezierAtlas, solution.pareto_set), solution.error.kept
     units = atlas.units
     owner = {number: k for k, piece in enumerate(atlas.pieces) for number in piece.patches}
     return {

@@ -9,10 +9,12 @@ from typing import Any
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Flag, Solution, from_archive
+from ..answer import BezierAtlas, Flag, Solution, from_archive
+from ..atlas import Polish, Program
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
 from ..normal import NormalEstimator
-from ..objectives import read_function
+from ..objectives import feasible_set, read_function
+from ..precision import double_precision
 from .schedule import SCHEDULE
 
 TABLES, SHEETS = (".csv", ".tsv"), (".txt", ".dat", ".xls", ".xlsx", ".ods", ".parquet", ".feather")
@@ -79,7 +81,29 @@ def _with_objectives(
         raise ValueError(f"objectives must return {M} values for this solution, got {form.n_rows}")
     given = replace(stored, objectives=form.of_x)
     _check_same_front(stored, given, path)
-    return given
+    return _solving(given)
+
+
+def _solving(solution: Solution) -> Solution:
+    """The same with answers that are solved for, where patches are cells of three and more
+    objectives, and bounds are all that limits designs: files do not keep the code of
+    constraints."""
+    atlas = solution.pareto_set
+    if not isinstance(atlas, BezierAtlas) or atlas.n_objectives < 3:
+        return solution
+    units, label = atlas.turned(solution.names.signs).units, atlas.patches[0].label
+    if label.trimmed or len(label.constraints) or units.n_auxiliary or units.discrete:
+        return solution
+    # The box that gave the variables of the atlas their units.
+    low, high = units.lower.copy(), units.upper.copy()
+    low[units.free], high[units.free] = units.origin, units.origin + units.unit
+    bounds = feasible_set((units.lower, units.upper), None, len(low))
+    with double_precision():
+        program = Program(solution.flat_objectives, atlas.n_objectives, bounds, (low, high))
+    program.ideal, program.span = units.ideal, units.span
+    if not program.has_hessians:
+        return solution
+    return replace(solution, pareto_set=replace(atlas, polisher=Polish(program)))
 
 
 def _check_same_front(stored: Solution, given: Solution, path: str | PathLike[str]) -> None:

@@ -569,7 +569,7 @@ def _stretches(owners: Sequence[str], z: Float[np.ndarray, " n"]) -> list[tuple[
 
 def _error(atlas: BezierAtlas, members: Sequence[Solution], miss: float) -> ErrorEstimate:
     """That of the sets that a union has pieces of."""
-    errors = [one.error.patches or one.error for one in members]  # a union has patches alone
+    errors = [one.error.kept for one in members]  # a union has patches alone
     # Their errors are in units of their own ranges.
     pairs = zip(members, errors, strict=True)
     fronts = [one.set.front_error(error) / atlas.units.span for one, error in pairs]
