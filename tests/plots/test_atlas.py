@@ -129,7 +129,7 @@ def test_a_legend_has_eight_entries_and_counts_the_other_pieces(lasso):
     t = np.random.default_rng(0).dirichlet(np.ones(2), 2000)
     share = np.bincount(lasso.set.owners(t) + 1, minlength=len(lasso.set.pieces) + 1)[1:]
     largest = max(curves, key=lambda number: share[number])
-    assert lasso.set.piece_text(largest, lasso.names.variables) in texts
+    assert lasso.set.piece_text(largest, lasso.names) in texts
     # entries of other kinds take their room from the pieces
     ax = bf.plots.front(lasso, points=[[1.0, 1.0]], choices={"mine": bf.decisions.knee(lasso)})
     texts = ax.get_legend_handles_labels()[1]

@@ -216,3 +216,12 @@ def test_a_doubtful_result_says_so_above_the_picture():
     )
     assert plots.pairs(doubtful).get_suptitle().startswith("suspect")
     assert plots.front(THREE, title="mine").get_title() == "mine"
+
+
+def test_a_surface_of_the_plane_is_filled_in_its_color():
+    surface = bf.BezierSimplex(np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]]), 3, 1)
+    ax = plots.surface(surface)
+    (filled,) = ax.collections
+    red, _, blue, alpha = filled.get_facecolor()[0]
+    assert alpha == 1
+    assert red < 0.9 < blue

@@ -231,7 +231,8 @@ def test_a_time_limit_ends_a_run_with_the_best_so_far(method, bounds):
     assert "time_limit" in solution.result.message
     assert np.isfinite(np.asarray(solution.front(np.eye(2)))).all()
     # Callbacks follow every attempt; the stats count the iterations of the one that is returned.
-    assert solution.stats.iterations <= len(seen)
+    # Time may end between an iteration and its callback.
+    assert solution.stats.iterations <= len(seen) + 1
     assert solution.paused is not None
 
 

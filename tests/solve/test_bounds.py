@@ -267,7 +267,7 @@ MISTAKES = {
         (pair, np.zeros(3), bf.WeightsFlow()),
         {"constraints": [lambda x: jnp.sum(x**2) - 0.1]},
         ValueError,
-        "violates constraint 1 <= 0 by",
+        "cut off at constraint 1 <= 0",
     ),
     "nothing is feasible": (
         (pair, np.zeros(3)),

@@ -40,7 +40,7 @@ CASES = {
     "no budget": (called, {}, "by finite differences"),
     "a budget": (called, {"budget": 2000}, "by values alone"),
     "few fast calls": (called, {"budget": 60}, "by values alone"),
-    "few slow calls": (Slow(), {"budget": 60}, "by a surrogate, since 60 calls of 0.0"),
+    "few slow calls": (Slow(), {"budget": 60}, "by a surrogate, since 60 calls of "),
     "many slow calls": (Slow(), {"budget": 2000}, "by values alone"),
     "slow, no bounds": (
         Slow(),

@@ -2,13 +2,13 @@
 color per piece."""
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
 from ..answer import Solution
 from ..simplex import grid
-from .light import draw_triangles, face
+from .light import draw_triangles, face, fill_triangles
 from .space import axes_or_new, heading
 from .style import FLOW_COLOR, grid_triangles, of_solution
 from .ternary import CORNERS, draw_corners
@@ -150,11 +150,7 @@ def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> list[int]:
         if x.shape[1] == 3:
             draw_triangles(cast("Axes3D", ax), x[used], local, colors[number])
         else:
-            from matplotlib.colors import ListedColormap
-
-            flat: Any = ax
-            one_color = ListedColormap([colors[number]])
-            flat.tripcolor(*x[used].T, local, facecolors=np.zeros(len(local)), cmap=one_color)
+            fill_triangles(ax, x[used], local, colors[number])
     return drawn
 
 

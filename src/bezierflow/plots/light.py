@@ -1,4 +1,4 @@
-"""Surfaces in space: lit, opaque, and seen from a side that shows them."""
+"""Surfaces: in space lit, opaque, and seen from a side that shows them; in the plane one color."""
 
 from typing import TYPE_CHECKING, cast
 
@@ -6,6 +6,7 @@ import numpy as np
 from jaxtyping import Float, Int
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.typing import ColorType
     from mpl_toolkits.mplot3d.axes3d import Axes3D
 
@@ -55,6 +56,24 @@ def draw_triangles(
     ax.auto_scale_xyz(*x.T, had_data=had_data)
     if label is not None:
         ax.plot([], [], [], color=color, linewidth=6, label=label)
+
+
+def fill_triangles(
+    ax: "Axes",
+    x: Float[np.ndarray, "n 2"],
+    triangles: Int[np.ndarray, "m 3"],
+    color: str | tuple[float, ...],
+    white: float = 0.0,
+) -> None:
+    """Triangles of the plane in one color, with a share of white mixed into it."""
+    from matplotlib.collections import PolyCollection
+    from matplotlib.colors import to_rgb
+
+    shade = white + (1 - white) * np.array(to_rgb(cast("ColorType", color)))
+    # Edges in the same color close the hairlines between neighbors.
+    look = {"facecolors": [shade], "edgecolors": [shade], "linewidths": 0.3, "zorder": 0.5}
+    ax.add_collection(PolyCollection(list(x[triangles]), **look))
+    ax.autoscale_view()
 
 
 def face(ax: "Axes3D", x: Float[np.ndarray, "n 3"], triangles: Int[np.ndarray, "m 3"]) -> None:

@@ -10,7 +10,7 @@ from jaxtyping import Array, Float
 
 from ..answer import Solution
 from ..simplex import grid
-from .light import draw_triangles, face
+from .light import draw_triangles, face, fill_triangles
 from .style import FLOW_COLOR, RESOLUTION, TRUTH_COLOR, grid_triangles, pyplot, wire_frame
 
 if TYPE_CHECKING:
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 
 LONG_LABEL = 24
 """Labels of axes in space with more characters are broken into lines."""
+
+PALE = 0.7
+"""The share of white in a surface of the plane, so that lines and points on it are seen."""
 
 Map = Callable[[np.ndarray], Float[Array | np.ndarray, "n n_coordinates"]]
 """A map of many t at once, one a row, to points, one a row."""
@@ -52,9 +55,7 @@ def draw_image(
         draw_triangles(in_space, x, triangles, FLOW_COLOR, label)
         face(in_space, x, triangles)
     else:
-        ax.tripcolor(
-            *x.T, triangles=triangles, facecolors=np.zeros(len(triangles)), alpha=0.4, cmap="Blues"
-        )
+        fill_triangles(ax, x, triangles, FLOW_COLOR, PALE)
         ax.plot([], [], color=FLOW_COLOR, label=label)
     # The true image as a wire frame; where it is not known, the image's own edges.
     lines, shape = (1, image) if truth is None else (10, truth)

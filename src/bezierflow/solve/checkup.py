@@ -125,7 +125,8 @@ def check(
     line; `budget` is the one that a run would have, and says what would be chosen for it.
     Everything else is in the report: print it.
     """
-    call = Call(objectives, x0, "auto", bounds, constraints, maximize, transforms, None, budget)
+    given = objectives, x0, "auto", bounds, constraints, maximize, transforms
+    call = Call(*given, budget=budget)
     forget_programs()
     with double_precision():
         return _report(replace(call, budget=None).read_problem(), call.budget)

@@ -167,7 +167,8 @@ class Mixed:
         own = self._own_names
         names = Names(own.objectives, labels, own.objective_units, (), own.directions)
         x0 = None if call.x0 is None else self.space.flat(call.x0)[free]
-        left = None if call.deadline is None else max(call.deadline - time.monotonic(), 1.0)
+        limited = np.isfinite(call.deadline)
+        left = max(call.deadline - time.monotonic(), 1.0) if limited else None
         share = min(space.n_choices, SCHEDULE.most_sets)
         sides = np.array(space.lower)[free], np.array(space.upper)[free]
         try:
