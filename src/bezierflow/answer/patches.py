@@ -1,7 +1,7 @@
 """Patches: one Bézier simplex per region of the chart, trimmed by its own signs; and which of them
 answers at a chart point: of those whose signs hold, the one with the least level s."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -223,11 +223,9 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     width = patches[0].control_points.shape[1] if patches else L + 1
     best, sign = np.full(n, np.inf), np.full(n, -np.inf)
     answering, values = np.full(n, -1), np.zeros((n, width))
-    # One patch at a time, all points at once: patches differ in degree and dimension.
-    for number, patch in enumerate(patches):
-        y, least, rows = ask_patch(patch, a, box)
-        if len(rows) == 0:
-            continue
+    # One patch at a time, all of its points at once: patches differ in degree and dimension.
+    for number, patch, place, rows in _in_domains(patches, a):
+        y, least = _asked(patch, a, place, rows, box)
         nearly = np.where(
             least > -SCHEDULE.nearly,
             y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
@@ -242,21 +240,52 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
 
 
 def ask_patch(
-    patch: Patch, a: Chart, box: Box, reach: float = 0.0
+    patch: Patch, a: Chart, box: Box
 ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"], Int[np.ndarray, " k"]]:
     """A patch's quantities with s, its least sign, and which of the chart points these are: those
     in its domain."""
-    label, L = patch.label, len(box[0])
-    c, mean = label.coordinates(a)
-    rows = np.flatnonzero(patch.inside(c, reach))
-    if len(rows) == 0:
-        return np.zeros((0, patch.control_points.shape[1])), np.zeros(0), rows
+    place = patch.label.coordinates(a)
+    rows = np.flatnonzero(patch.inside(place[0]))
+    return *_asked(patch, a, place, rows, box), rows
+
+
+def _asked(
+    patch: Patch, a: Chart, place: tuple[np.ndarray, np.ndarray], rows: np.ndarray, box: Box
+) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"]]:
+    """Quantities and least signs at some of the chart points, whose coordinates are given."""
+    label, (c, mean) = patch.label, place
     y = patch(c[rows])
     # One negative sign is enough to rule a patch out, so only the least of them is kept.
     signs = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1)
-    sign = signs.min(axis=1, initial=np.inf)
-    y[:, L] -= mean[rows]
-    return y, sign, rows
+    y[:, len(box[0])] -= mean[rows]
+    return y, signs.min(axis=1, initial=np.inf)
+
+
+def _in_domains(
+    patches: list[Patch], a: Chart
+) -> Iterator[tuple[int, Patch, tuple[np.ndarray, np.ndarray], np.ndarray]]:
+    """The patches that have chart points in their domains, with their numbers, the coordinates of
+    all points, and the rows of those inside."""
+    alike: dict[tuple[bytes, int], list[int]] = {}
+    for number, patch in enumerate(patches):
+        kind = patch.label.objectives.tobytes(), len(patch.domain)
+        alike.setdefault(kind, []).append(number)
+    found = []
+    for numbers in alike.values():
+        place = patches[numbers[0]].label.coordinates(a)
+        domains = np.array([patches[number].domain for number in numbers])
+        inside = np.ones((len(numbers), len(a)), dtype=bool)
+        # One side after the other keeps tables small.
+        for side in np.moveaxis(domains, 1, 0):
+            inside &= side[:, :-1] @ place[0].T <= side[:, -1:]
+        found += [
+            (number, place, rows)
+            for number, mine in zip(numbers, inside, strict=True)
+            if len(rows := np.flatnonzero(mine))
+        ]
+    # In the order of patches: the first of equals answers.
+    for number, place, rows in sorted(found, key=lambda one: one[0]):
+        yield number, patches[number], place, rows
 
 
 def variables(label: Label, y: Quantities, box: Box) -> Float[np.ndarray, "n n_free"]:

@@ -168,8 +168,14 @@ def find_pieces(
     touch = _touching(patches, points, box)
     keys = [(patch.label.key, choice) for patch, choice in zip(patches, chosen, strict=True)]
     groups = _joined(patches, keys, points, touch)
-    # Higher dimensions first: a face is then always behind the piece that it is a face of.
-    groups.sort(key=lambda group: (-patches[group[0]].label.dimension, int(group[0])))
+    # Higher dimensions first, then larger parts: a face is always behind the piece that it is a
+    # face of, and a part of a curve behind the whole.
+    size = [int(np.isin(points.patch, group).sum()) for group in groups]
+    order = sorted(
+        range(len(groups)),
+        key=lambda k: (-patches[groups[k][0]].label.dimension, -size[k], int(groups[k][0])),
+    )
+    groups = [groups[k] for k in order]
     pieces = []
     for i, group in enumerate(groups):
         label = patches[group[0]].label

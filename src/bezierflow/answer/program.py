@@ -159,7 +159,7 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
     if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
         t = np.stack([solve(pareto_set, program, best, exact=True), *t])
     values = pareto_set.front(t)
-    k = _lowest(program, values, SCHEDULE.rounding)
+    k = _lowest(program, values, SCHEDULE.kept)
     goals, violations = program.goals(values), program.violations(values)
     agrees = (goals <= goals[k] + SCHEDULE.close) & (violations <= violations[k] + SCHEDULE.close)
     agreed = int(agrees[-2 * n : -n].sum())

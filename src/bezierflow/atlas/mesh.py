@@ -2,7 +2,9 @@
 
 Cells know no labels. Nodes are solutions at chart points, by searches that need no more than
 values; a cell is an interval between neighbors for two objectives, a simplex of Delaunay's
-triangulation for more. What a cell is worth is seen by predicting a point of it, correcting the
+triangulation for more. Beyond the rim of the front, chart points are answered on it by Pareto
+points of some of the objectives alone: these have a chart and cells of their own. What a cell is
+worth is seen by predicting a point of it, correcting the
 prediction, and looking at what that gained: the miss. Cells that miss are cut. Where there are two
 objectives with Hessians, curves are followed from node to node before that (`arcs`), and only what
 these do not hold is cut. Whatever the archive knows that nothing covers is part of the answer as a
@@ -10,7 +12,9 @@ point.
 """
 
 import copy
+from collections.abc import Iterator
 from dataclasses import replace
+from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
@@ -22,7 +26,7 @@ from ..kinds import kind
 from ..metrics import farthest_points
 from ..objectives import BudgetSpentError
 from ..simplex import grid
-from .active_sets import solve_above
+from .active_sets import PRICED, solve_above
 from .arc_cover import TOUCHING, front_arcs, held
 from .arcs import trace
 from .exploration import (
@@ -74,7 +78,7 @@ JUMP, STEEP = 0.05, 3.0
 """Nodes of one cell whose designs differ by more than the first number, in units of the box, and
 the second times their distance on the chart, may be on two branches."""
 
-MOST_NODES = 400
+MOST_NODES = 600
 """Of a mesh whose answers are polished: more would serve only files and pictures."""
 
 MOST_SOLVED = 24
@@ -104,6 +108,10 @@ MOST_LOST = 6
 
 MUCH = 100.0
 """A node is dominated by one that is better in an objective by this many tolerances."""
+
+EXACT_NODES = 1e-9, 1e-3
+"""By how much one may be worse in other objectives, and must be better in one, to dominate a node
+that was solved for up to rounding."""
 
 NEWS_GAIN = 1e-3
 """Changes that gain less do not ask for another exploration."""
@@ -177,9 +185,10 @@ class MeshRound(NamedTuple):
 
 
 class Cells(NamedTuple):
-    """Simplices between nodes.
+    """Simplices between nodes, on the chart of some of the objectives.
 
     Attributes:
+        objectives: which of them count.
         nodes: the numbers of each one's nodes.
         miss: what is expected of its prediction; −1 in a gap.
         size: its longest edge on the chart.
@@ -187,15 +196,16 @@ class Cells(NamedTuple):
         covered: whether arcs hold it.
     """
 
-    nodes: Int[np.ndarray, "n n_objectives"]
+    objectives: Bool[np.ndarray, " n_objectives"]
+    nodes: Int[np.ndarray, "n n_corners"]
     miss: Float[np.ndarray, " n"]
     size: Float[np.ndarray, " n"]
-    across: Int[np.ndarray, "n n_objectives"]
+    across: Int[np.ndarray, "n n_corners"]
     covered: Bool[np.ndarray, " n"]
 
     def take(self, rows: np.ndarray) -> "Cells":
         """Some of them."""
-        return Cells(*(part[rows] for part in self))
+        return Cells(self.objectives, *(part[rows] for part in self[1:]))
 
 
 @kind("atlas.mesh/1")
@@ -311,30 +321,64 @@ class Mesh:
 
     # cells
 
-    def cells(self) -> Cells:
-        """Intervals between neighbors, or Delaunay's simplices; none where nodes span nothing."""
+    def faces(self) -> Iterator[Cells]:
+        """The cells of all charts: of all objectives first, then of fewer and fewer, unless curves
+        are followed, which end where one objective is left."""
         M = self.program.n_objectives
-        nodes, beside = _triangulated(self.c)
-        corners = self.c[nodes]
+        yield self.cells()
+        for k in range(M - 1, 0, -1) if not self.follows else ():
+            for face in combinations(range(M), k):
+                yield self.cells(np.isin(np.arange(M), face))
+
+    def on_chart(
+        self, objectives: Bool[np.ndarray, " n_objectives"]
+    ) -> Float[np.ndarray, "n dimension"]:
+        """The coordinates of the nodes on the chart of some of the objectives."""
+        f = self.f[:, objectives]
+        return f @ frame(f.shape[1]).T
+
+    def chart_points(
+        self, objectives: Bool[np.ndarray, " n_objectives"], c: Float[np.ndarray, "n dimension"]
+    ) -> Float[np.ndarray, "n n_objectives"]:
+        """The chart points with these coordinates; objectives that do not count are given room."""
+        a = np.full((len(c), len(objectives)), FAR)
+        a[:, objectives] = c @ frame(c.shape[1] + 1)
+        return centered(a)
+
+    def cells(self, objectives: Bool[np.ndarray, " n_objectives"] | None = None) -> Cells:
+        """Intervals between neighbors, or Delaunay's simplices; none where nodes span nothing. Of
+        the nodes at which no other objectives count."""
+        if objectives is None:
+            objectives = np.ones(self.program.n_objectives, dtype=bool)
+        own = np.flatnonzero((self.mu[:, : len(objectives)][:, ~objectives] <= PRICED).all(axis=1))
+        if objectives.sum() == 1 and len(own):
+            own = own[[self.f[own][:, objectives].argmin()]]
+        c = self.on_chart(objectives)
+        nodes, beside = _triangulated(c[own])
+        nodes = own[nodes]
+        corners = c[nodes]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
         # A cell was made by the newest of its nodes, which cut the one before.
         made = self.number[nodes]
         newest = nodes[np.arange(len(nodes)), made.argmax(axis=1)] if len(nodes) else nodes[:, 0]
         with np.errstate(invalid="ignore"):
-            miss = self.miss[newest] * (size / self.width[newest]) ** 2
-        gap = np.array([self.is_gap(cell) for cell in nodes], dtype=bool)
+            miss = np.nan_to_num(
+                self.miss[newest] * (size / self.width[newest]) ** 2, posinf=np.inf
+            )
+        corners = self.corners(nodes, _number(objectives))
+        gap = np.array([key in self.gaps for key in corners], dtype=bool)
         # How fast designs change: a neighbor in which they change much faster is across a jump.
         z = self.z[nodes]
         speed = (z.max(axis=1) - z.min(axis=1)).max(axis=1, initial=0.0) / np.maximum(size, 1e-12)
         across = np.full(beside.shape, -1)
-        for k in range(M if len(nodes) else 0):
+        for k in range(nodes.shape[1] if len(nodes) else 0):
             other = beside[:, k]
             rows = np.flatnonzero((other >= 0) & ~gap[other] & (speed[other] <= RISE * speed + 0.1))
             others = nodes[other[rows]]
             outside = ~(others[:, :, None] == nodes[rows][:, None]).any(axis=2)
             across[rows, k] = others[np.arange(len(rows)), outside.argmax(axis=1)]
-        cells = Cells(nodes, miss, size, across, self.covered(nodes))
+        cells = Cells(objectives, nodes, miss, size, across, self.covered(nodes))
         seen = np.array([self.checked.get(key, np.nan) for key in self.keys(cells)])
         # What was seen at a few points of the cell itself says more than what its node promises.
         expected = np.where(np.isinf(miss), 0.0, TRUST * miss)
@@ -345,35 +389,43 @@ class Mesh:
     def keys(self, cells: Cells) -> list[tuple[int, ...]]:
         """What the polynomial of each cell is made of."""
         numbers = np.append(self.number, -1)
-        parts = np.concatenate([cells.nodes, cells.across], axis=1)
-        return [tuple(row) for row in numbers[parts].tolist()]
+        parts = numbers[np.concatenate([cells.nodes, cells.across], axis=1)].tolist()
+        return [(_number(cells.objectives), *row) for row in parts]
 
-    def is_gap(self, cell: np.ndarray) -> bool:
-        """Whether a cell, or a side, was found to have no front."""
-        return tuple(sorted(self.number[cell].tolist())) in self.gaps
+    def corners(
+        self, nodes: Int[np.ndarray, "n n_corners"], chart: int = 0
+    ) -> list[tuple[int, ...]]:
+        """What each cell of a chart lies between; of no chart, sides of the rim."""
+        return [(chart, *row) for row in np.sort(self.number[nodes], axis=1).tolist()]
 
     def check(self) -> None:
         """Evaluates each new cell at points of its own, and remembers by how much it is worse there
         than it says."""
+        for cells in self.faces():
+            self.check_cells(cells)
+
+    def check_cells(self, cells: Cells) -> None:
+        """The same with those of one chart."""
         program, M = self.program, self.program.n_objectives
-        cells = self.cells()
         keys = self.keys(cells)
         fresh = [k for k, key in enumerate(keys) if key not in self.checked]
         cells = cells.take(np.array(fresh, dtype=int))
-        t = CHECKED.get(M, np.full((1, M), 1 / M))
+        n = int(cells.objectives.sum())
+        t = CHECKED.get(n, np.full((1, n), 1 / n))
         if program.n_inequalities:
-            t = np.concatenate([t, OFTEN * np.eye(M) + (1 - OFTEN) / M])
+            t = np.concatenate([t, OFTEN * np.eye(n) + (1 - OFTEN) / n])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
         cells = cells.take(np.flatnonzero((cells.miss >= 0) & ~cells.covered)[:afforded])
         if len(cells.nodes) == 0:
             return
         y = np.array([design_matrix(t, degree) @ q for degree, q in self.polynomials(cells)])
-        a = np.einsum("km,nmi->nki", t, self.c[cells.nodes]) @ frame(M)
-        a, y = a.reshape(-1, M), y.reshape(-1, y.shape[-1])
+        c = np.einsum("km,nmi->nki", t, self.on_chart(cells.objectives)[cells.nodes])
+        y = y.reshape(-1, y.shape[-1])
+        c = c.reshape(len(y), n - 1)
         z = program.clip(y[:, : program.n_free])
         r = program.values(z)
         # All objectives: a design and a level may be off together, along the front.
-        worst = np.abs(r[:, :M] - a - y[:, program.n_free, None]).max(axis=1)
+        worst = np.abs(r[:, :M] - self.label(cells.objectives).values(y, c)).max(axis=1)
         worst = np.where(np.isfinite(worst), worst, np.inf)
         # What violates a constraint is no answer, however little it gains by that.
         end = M + program.n_inequalities
@@ -383,31 +435,38 @@ class Mesh:
         worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
         self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))
 
-    def quantities(self) -> Float[np.ndarray, "n width"]:
-        """What cells interpolate: designs, levels, weights, constraints."""
+    def quantities(
+        self, objectives: Bool[np.ndarray, " n_objectives"]
+    ) -> Float[np.ndarray, "n width"]:
+        """What cells interpolate: designs, levels, weights of the objectives that count and values
+        of others, constraints."""
         program, M = self.program, self.program.n_objectives
         r = (self.raw - program.shift) / program.scale
         weights = np.maximum(self.mu[:, :M], 0.0)
         weights = weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-        level = r[:, :M].mean(axis=1, keepdims=True)
-        return np.concatenate([self.z, level, weights, r[:, M:]], axis=1)
+        level = r[:, :M][:, objectives].mean(axis=1, keepdims=True)
+        rows = np.where(objectives, weights, r[:, :M])
+        return np.concatenate([self.z, level, rows, r[:, M:]], axis=1)
 
     def polynomials(self, cells: Cells) -> list[tuple[int, np.ndarray]]:
         """The degree and the control points of each cell's quantities."""
-        c, y = self.c, self.quantities()
-        make = _cubic if self.program.n_objectives == 2 else _quadratic
+        c, y = self.on_chart(cells.objectives), self.quantities(cells.objectives)
+        make = {1: _constant, 2: _cubic}.get(int(cells.objectives.sum()), _quadratic)
         parts = zip(cells.nodes, cells.across, strict=True)
         return [make(c, y, own, across) for own, across in parts]
 
     def patches(self) -> list[Patch]:
         """Arcs, and those of other cells that hold."""
-        cells = self.cells()
-        looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
-        usable = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
-        cells = cells.take(looked & usable & ~cells.covered)
-        made = self.as_patches(cells, cells.miss)
-        region = _connected(cells.nodes, [patch.label.key for patch in made])
-        made = [replace(patch, region=k) for patch, k in zip(made, region, strict=True)]
+        made: list[Patch] = []
+        for cells in self.faces():
+            looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
+            usable = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
+            cells = cells.take(looked & usable & ~cells.covered)
+            patches = self.as_patches(cells, cells.miss)
+            region = _connected(cells.nodes, [patch.label.key for patch in patches])
+            first = 1 + max((patch.region for patch in made), default=-1)
+            parts = zip(patches, region, strict=True)
+            made += [replace(patch, region=first + k) for patch, k in parts]
         first = 1 + max((patch.region for patch in made), default=-1)
         return made + front_arcs(self.arcs, self.f, self.bounds, self.tol, first)
 
@@ -418,28 +477,29 @@ class Mesh:
         return z, np.concatenate([program.known(), self.f])
 
     def as_patches(self, cells: Cells, errors: Float[np.ndarray, " n"]) -> list[Patch]:
-        """Cells as patches with these errors."""
-        c = self.c
+        """Cells as patches with these errors: each holds in its simplex, whatever the signs are."""
+        c, made = self.on_chart(cells.objectives), []
+        lower, upper = self.bounds
         parts = zip(cells.nodes, errors.tolist(), self.polynomials(cells), strict=True)
-        return [self._patch(c[own], *polynomial, own, miss) for own, miss, polynomial in parts]
+        for own, miss, (degree, control) in parts:
+            z, corners = self.z[own], c[own]
+            low, high = (z == lower).all(axis=0), (z == upper).all(axis=0)
+            label = self.label(cells.objectives, np.where(low, -1, np.where(high, 1, 0)))
+            inverse = np.linalg.inv(np.concatenate([corners, np.ones((len(own), 1))], axis=1))
+            domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
+            made.append(Patch(label, corners, degree, control, domain, miss))
+        return made
 
-    def _patch(
-        self, corners: np.ndarray, degree: int, control: np.ndarray, own: np.ndarray, miss: float
-    ) -> Patch:
-        """A cell as a patch: it holds in its simplex, whatever the signs are."""
-        program, M = self.program, self.program.n_objectives
-        z = self.z[own]
-        low, high = (z == program.lower).all(axis=0), (z == program.upper).all(axis=0)
-        label = Label(
-            np.ones(M, dtype=bool),
-            np.zeros(program.n_rows - M, dtype=bool),
-            np.where(low, -1, np.where(high, 1, 0)),
-            program.n_inequalities,
-            trimmed=False,
-        )
-        inverse = np.linalg.inv(np.concatenate([corners, np.ones((M, 1))], axis=1))
-        domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
-        return Patch(label, corners, degree, control, domain, miss)
+    def label(
+        self,
+        objectives: Bool[np.ndarray, " n_objectives"],
+        side: Int[np.ndarray, " n_free"] | None = None,
+    ) -> Label:
+        """Of cells, with the variables that are at a bound on all of one."""
+        program = self.program
+        side = np.zeros(program.n_free, dtype=int) if side is None else side
+        nothing = np.zeros(program.n_rows - program.n_objectives, dtype=bool)
+        return Label(objectives, nothing, side, program.n_inequalities, trimmed=False)
 
     def lost(
         self, f: Float[np.ndarray, "n n_objectives"], patches: list[Patch], slack: float = 0.0
@@ -490,8 +550,9 @@ class Mesh:
         are polished."""
         if self.polished and len(self.z) >= MOST_NODES:
             return True
-        cells = self.cells()
-        return not np.any((cells.miss > self.tol) & (cells.size > self.finest))
+        return not any(
+            np.any((cells.miss > self.tol) & (cells.size > self.finest)) for cells in self.faces()
+        )
 
     @property
     def finest(self) -> float:
@@ -675,11 +736,14 @@ class Mesh:
         """Drops nodes that others dominate: where one objective is flat, solutions above chart
         points are only weakly optimal. Returns their numbers."""
         f = self.f
+        # Where objectives are least they are flat: what is as good up to a tolerance may be better
+        # in others by its root, and does not dominate. Nodes that are exact need next to none.
+        slack, much = EXACT_NODES if self.polished else (self.tol, MUCH * self.tol)
         good = np.ones((len(f), len(f)), dtype=bool)
         better = np.zeros_like(good)
         for column in f.T:
-            good &= column <= column[:, None] + self.tol
-            better |= column < column[:, None] - MUCH * self.tol
+            good &= column <= column[:, None] + slack
+            better |= column < column[:, None] - much
         rows = np.flatnonzero((good & better).any(axis=1))
         numbers = self.number[rows]
         self.drop(rows)
@@ -714,19 +778,21 @@ class Mesh:
         while int(evaluator.evaluations.objective) < end:
             followed = self.follow_rim() if M > 2 else False
             self.check()
-            cells = self.cells()
-            open_cells = np.flatnonzero((cells.miss > self.goal) & (cells.size > finest))
             if self.polished and len(self.z) >= MOST_NODES:
                 return True
-            if len(open_cells) == 0:
-                if not followed:
-                    return True
-                continue
-            urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
-            # A cut takes about two gradients, and the cells that it makes are to be checked.
-            afforded = evaluator.left / (CUT * (self.program.n_free + 1))
-            most_cut = max(int(min(MOST_SOLVED, afforded)), 1)
-            self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
+            done = not followed
+            for cells in self.faces():
+                open_cells = np.flatnonzero((cells.miss > self.goal) & (cells.size > finest))
+                if len(open_cells) == 0:
+                    continue
+                done = False
+                urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
+                # A cut takes about two gradients, and the cells that it makes are to be checked.
+                afforded = evaluator.left / (CUT * (self.program.n_free + 1))
+                most_cut = max(int(min(MOST_SOLVED, afforded)), 1)
+                self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
+            if done:
+                return True
         return False
 
     @property
@@ -756,7 +822,7 @@ class Mesh:
         """Follows curves from each node to the next, and backwards where they do not arrive."""
         for _ in range(MOST_TRACED):
             cells = self.cells()
-            keys = [tuple(sorted(self.number[cell].tolist())) for cell in cells.nodes]
+            keys = self.corners(cells.nodes)
             open_cells = (cells.miss >= 0) & ~cells.covered
             todo = [k for k in np.flatnonzero(open_cells) if keys[k] not in self.traced]
             if not todo:
@@ -784,7 +850,7 @@ class Mesh:
             if trail.patches and not self.beats(trail.reached, level):
                 far = int(self.number[aim])
                 self.add(trail.end, np.full(1, np.inf), np.ones(1))
-                self.traced[tuple(sorted([far, self.n_made]))] = True
+                self.traced[(0, *sorted([far, self.n_made]))] = True
             return False
         at = np.array([[c[aim]]])
         there = [arc(at)[0, program.n_free] for arc in trail.patches if arc.inside(at, slack)[0]]
@@ -798,11 +864,12 @@ class Mesh:
 
     def cut(self, cells: Cells) -> None:
         """A node in the middle of the longest edge of each cell."""
-        program, M = self.program, self.program.n_objectives
-        corners = self.c[cells.nodes]
+        program, M, n = self.program, self.program.n_objectives, cells.nodes.shape[1]
+        c = self.on_chart(cells.objectives)
+        corners = c[cells.nodes]
         length = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         longest = length.reshape(len(corners), -1).argmax(axis=1)
-        i, j = np.unravel_index(longest, (M, M))
+        i, j = np.unravel_index(longest, (n, n))
         # An edge that two cells share is cut once.
         rows = np.arange(len(corners))
         edges = np.sort(np.stack([cells.nodes[rows, i], cells.nodes[rows, j]]), axis=0)
@@ -811,9 +878,10 @@ class Mesh:
         rows = np.arange(len(once))
         one, other = cells.nodes[rows, i], cells.nodes[rows, j]
         width = length[rows, i, j]
-        t = np.zeros((len(rows), M))
+        t = np.zeros((len(rows), n))
         t[rows, i] = t[rows, j] = 0.5
-        a = 0.5 * (centered(self.f[one]) + centered(self.f[other]))
+        middle = 0.5 * (c[one] + c[other])
+        a = self.chart_points(cells.objectives, middle)
         y = [
             (design_matrix(point[None], degree) @ control)[0]
             for point, (degree, control) in zip(t, self.polynomials(cells), strict=True)
@@ -838,10 +906,10 @@ class Mesh:
             ends.put_better(todo, self.solve(a[todo], z[todo]), program, a)
         value = program.merit(ends.r, a)
         miss = np.maximum(promised - value, 0.0)
-        keys = [tuple(sorted(row)) for row in self.number[cells.nodes].tolist()]
+        keys = self.corners(cells.nodes, _number(cells.objectives))
         new = self.add(ends, np.where(np.isfinite(miss), miss, np.inf), width)
-        own = centered(ends.r[:, :M])
-        away = np.linalg.norm(own - a, axis=1)
+        own = ends.r[:, :M][:, cells.objectives] @ frame(n).T
+        away = np.linalg.norm(own - middle, axis=1)
         # Cells whose middle is the same point of the front as a node, or no point of it at all.
         made = self.n_made - np.cumsum(new[::-1])[::-1] + 1
         gone = self.clean()
@@ -855,8 +923,9 @@ class Mesh:
         corners = self.c[sides]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
+        keys = self.corners(sides)
         todo = [k for k in np.argsort(-size) if size[k] > FINEST.get(M, 0.1)]
-        todo = np.array([k for k in todo if not self.is_gap(sides[k])][: MOST_SOLVED // 2], int)
+        todo = np.array([k for k in todo if keys[k] not in self.gaps][: MOST_SOLVED // 2], int)
         if len(todo) == 0:
             return False
         sides, normals, middle = sides[todo], normals[todo], corners[todo].mean(axis=1)
@@ -866,7 +935,7 @@ class Mesh:
         near = sides[np.arange(len(sides)), mine.argmin(axis=1)]
         z = np.where((merit < mine.min(axis=1))[:, None], z, self.z[near])
         ends = self.solve(a, z, 0.1, near)
-        keys = [tuple(sorted(row)) for row in self.number[sides].tolist()]
+        keys = [keys[k] for k in todo]
         new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
         made = self.n_made - np.cumsum(new[::-1])[::-1] + 1
         # What another node dominates would come back for ever.
@@ -875,6 +944,11 @@ class Mesh:
         for k in np.flatnonzero(~new | (outside < RIM)):
             self.gaps[keys[k]] = True
         return True
+
+
+def _number(objectives: Bool[np.ndarray, " n_objectives"]) -> int:
+    """Of a chart: the sum of the powers of 2 of its objectives."""
+    return int(objectives @ 2 ** np.arange(len(objectives)))
 
 
 def _nothing(program: Program, n: int) -> tuple[np.ndarray, ...]:
@@ -892,6 +966,8 @@ def _triangulated(
     nothing = np.zeros((0, d + 1), dtype=int)
     if n < d + 1:
         return nothing, nothing
+    if d == 0:
+        return np.zeros((1, 1), dtype=int), np.full((1, 1), -1)
     if d == 1:
         order = np.argsort(a[:, 0])
         beside = np.full((n - 1, 2), -1)
@@ -930,6 +1006,13 @@ def _hull(
     except (QhullError, ValueError):
         return np.zeros((0, d), dtype=int), np.zeros((0, d))
     return np.asarray(hull.simplices, dtype=int), np.asarray(hull.equations)[:, :-1]
+
+
+def _constant(
+    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
+) -> tuple[int, np.ndarray]:
+    """A single node."""
+    return 0, y[own]
 
 
 def _cubic(
