@@ -189,7 +189,10 @@ def find_pieces(
             if (patches[k].label.dimension, i) > (label.dimension, j)
         ]
         f = points.f[np.isin(points.patch, group)]
-        face = bool(above) and bool(np.mean(_on(patches, points, above, f, box)) > 0.5)
+        face = bool(above) and (
+            bool(np.mean(_on(patches, points, above, f, box)) > 0.5)
+            or _share_nodes([patches[k] for k in group], [patches[k] for k in above])
+        )
         side = label.side[: len(label.side) - n_auxiliary]
         numbers = tuple(int(number) for number in group)
         active = label.objectives, side, label.constraints
@@ -264,3 +267,22 @@ def _on(
     if len(known):
         on |= KDTree(known).query(f)[0] < SCHEDULE.patch_error
     return on
+
+
+def _share_nodes(own: Sequence[Patch], above: Sequence[Patch]) -> bool:
+    """Whether most nodes of some cells of a mesh are nodes of others: between nodes, the rim of a
+    mesh is beside its cells."""
+    from scipy.spatial import KDTree
+
+    parts = [
+        [
+            patch.label.values(patch(patch.corners), patch.corners)
+            for patch in patches
+            if not patch.label.trimmed
+        ]
+        for patches in (own, above)
+    ]
+    if not all(parts):
+        return False
+    mine, theirs = (np.concatenate(part) for part in parts)
+    return bool(np.mean(KDTree(theirs).query(mine)[0] < SCHEDULE.rounding) > 0.5)

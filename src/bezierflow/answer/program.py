@@ -157,9 +157,15 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
     best = t[_lowest(program, pareto_set.front(t), SCHEDULE.close)]
     # Screening stops early; only the best end is worth the last digits.
     if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
-        t = np.stack([solve(pareto_set, program, best, exact=True), *t])
+        end = solve(pareto_set, program, best, exact=True)
+        over = float(program.violations(pareto_set.front(end[None]))[0])
+        if SCHEDULE.rounding < over < SCHEDULE.close:
+            # SLSQP gives up where answers have errors of its steps: with a margin bounds hold.
+            inside = program._replace(d=program.d - 2 * over)
+            end = solve(pareto_set, inside, end, exact=True)
+        t = np.stack([end, *t])
     values = pareto_set.front(t)
-    k = _lowest(program, values, SCHEDULE.kept)
+    k = _lowest(program, values, SCHEDULE.rounding)
     goals, violations = program.goals(values), program.violations(values)
     agrees = (goals <= goals[k] + SCHEDULE.close) & (violations <= violations[k] + SCHEDULE.close)
     agreed = int(agrees[-2 * n : -n].sum())

@@ -60,8 +60,6 @@ class Schedule:
         penalty: what one unit of violation counts against one unit of the goal when points of the
             sample are ranked.
         binding: constraints with more room than this have the multiplier 0.
-        kept: bounds of a question hold if they are broken by less, in units of the ranges: answers
-            that are solved for have errors of rounding.
         close: violations below this do not keep an end from being refined, and ends whose goals
             differ by less agree.
         exact: a front whose objectives are known to this is called found as a whole.
@@ -134,7 +132,6 @@ class Schedule:
     lowest_starts: int = 4
     penalty: float = 10.0
     binding: float = 1e-5
-    kept: float = 1e-8
     close: float = 1e-6
     exact: float = 1e-3
     most_hessian_numbers: int = 250_000

@@ -20,7 +20,7 @@ from .program import Program
 AT_ONCE = 24
 """Searches at a time."""
 
-TIE_OF_LABELS = 1e-7
+TIE_OF_LABELS = 1e-9
 """The weight of Σ f_m in the equations of a label: it makes their solution unique where the active
 objectives alone do not."""
 
@@ -50,6 +50,10 @@ nothing, and the curvature that the level gets there."""
 
 PRICED = 1e-10
 """Multipliers above this belong to active rows."""
+
+UPHILL = 1e-7
+"""Ends may be higher by so much than where a search began: the merit of points and the equations
+break ties with different weights."""
 
 LONGEST = 2.0
 """A longer step, in units of the box, leads away."""
@@ -107,13 +111,13 @@ def solve_above(
     ends, solved = begin.take(rest), np.zeros(len(a), dtype=bool)
     if labeled:
         found, good = follow(program, a, begin, curvature)
-        good &= program.merit(found.r, a) <= program.merit(program.values(begin.z), a) + 1e-9
+        good &= program.merit(found.r, a) <= program.merit(program.values(begin.z), a) + UPHILL
         good &= program.nearly_feasible(found.r)
         ends, solved, rest = found, good, np.flatnonzero(~good)
     for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
         found = search(program, a[part], begin.z[part])
         exact, good = follow(program, a[part], found, curvature)
-        good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + 1e-9
+        good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + UPHILL
         good &= program.nearly_feasible(exact.r)
         found.put(np.flatnonzero(good), exact.take(good))
         ends.put(part, found)
