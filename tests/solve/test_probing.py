@@ -81,9 +81,9 @@ def test_probes_keep_equality_constraints():
 def test_a_search_that_cannot_be_paid_for_is_said():
     box = np.zeros(3), np.ones(3)
     found = probed(rippled, line(np.full(2, 0.7)), box, budget=4000)
-    assert found.short == "the budget"
+    assert "takes more than 6000 evaluations, was not within the budget" in found.short
     assert found.evaluations.objective <= 4000
-    assert "no search for other basins" in found.words
+    assert "convex" not in found.words
 
 
 @pytest.mark.slow
