@@ -26,7 +26,7 @@ from ..flows import (
 )
 from ..kinks import CannotLiftError
 from ..names import encode
-from ..normal import AbstractAutoFlow, Matrices, estimate_error, find_minimizers
+from ..normal import AbstractAutoFlow, Matrices, accept, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     BudgetSpentError,
@@ -43,7 +43,7 @@ from .call import Call
 from .causes import find_break, find_cause, find_endless, meets_break
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
-from .probing import Box, probe
+from .probing import Box, Manifold, probe
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 Designs = Float[np.ndarray, "n n_variables"]
@@ -165,6 +165,21 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
             f"{problem.doubt} (nor did {n} more designs all over the box keep them)"
         )
     return atlas
+
+
+def one_feasible_point(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
+    """The point that is the set because equality constraints leave no other."""
+    assert problem.feasible is not None
+    x = Manifold(problem.feasible).only_point(search_box(problem.feasible, problem.start))
+    if x is None:
+        return None
+    M, flow = problem.start.n_objectives, call.method
+    surface = BezierSimplex(np.tile(x, (M, 1)), M, 1)
+    run = Run(accept(surface, flow.settings), None, 0, {})
+    result = Result(Reason.CONVERGED, "Equality constraints leave one point, which is the set")
+    size = max(float(np.linalg.norm(x)), 1.0)
+    error = ErrorEstimate(0, 0, 0, size, 1, 0, 0, 0, 0, 0, (), 0, front=0.0, coverage=1.0)
+    return Attempt(flow, problem.start, run, problem.flat, NOTHING, NOTHING, error, result)
 
 
 def values_alone(problem: Problem, limit: int | None) -> bool:

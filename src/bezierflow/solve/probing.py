@@ -446,6 +446,17 @@ class Manifold(eqx.Module):
         rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
         return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
 
+    def only_point(self, box: Box) -> Float[np.ndarray, " n_variables"] | None:
+        """The one feasible point, where there are as many equality constraints as variables and
+        Newton's method ends there from all over the box; else None."""
+        own, (low, high) = self.feasible, box
+        if own.n_equalities < np.count_nonzero(low < high):
+            return None
+        x = self.project(probes_within(low, high)[:: SCHEDULE.thrift])
+        x = x[own.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max())]
+        apart = SCHEDULE.one_design * (1 + np.abs(x).max(initial=0.0))
+        return x[0] if len(x) and np.ptp(x, axis=0).max() <= apart else None
+
     def project(self, x: Designs) -> Designs:
         """The designs that these stand for, in NumPy."""
         with double_precision():
