@@ -11,8 +11,7 @@ import bezierflow as bf
 from bezierflow.evaluations import Evaluations
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
-from bezierflow.solve import Call, probe
-from bezierflow.solve.probing import Manifold
+from bezierflow.solve import Call, Manifold, probe
 
 
 def rippled(x):

@@ -153,10 +153,14 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
 
 
 def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
-    """An atlas among points that keep equality constraints, or where no feasible start is known.
+    """An atlas among points that keep equality constraints, or where no feasible start is known;
+    where they leave one point, that point.
 
     Raises `ValueError` where nothing feasible is found in the second case.
     """
+    point = _one_feasible_point(problem, call)
+    if point is not None:
+        return point
     why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
     atlas = _in_box(problem, call, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
@@ -167,9 +171,11 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
     return atlas
 
 
-def one_feasible_point(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
-    """The point that is the set because equality constraints leave no other."""
-    assert problem.feasible is not None
+def _one_feasible_point(problem: Problem, call: Call) -> Attempt | None:
+    """The point that is the set because equality constraints leave no other: an atlas would look
+    for it in units of ranges, which are rounding there."""
+    if problem.feasible is None or not problem.feasible.n_equalities:
+        return None
     x = Manifold(problem.feasible).only_point(search_box(problem.feasible, problem.start))
     if x is None:
         return None

@@ -52,7 +52,6 @@ from .attempts import (
     atlas_within,
     kinks_lifted,
     nothing_to_find,
-    one_feasible_point,
     one_surface,
     own_flow,
     surface_probed_around,
@@ -247,8 +246,6 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (open_form, amid_noise),
         # No smooth surface is the set of objectives that bring a prox.
         (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
-        # Ranges of objectives over one point are rounding, in which nothing can be looked for.
-        (open_form and feasible is not None and feasible.n_equalities > 0, one_feasible_point),
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
         (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
