@@ -103,6 +103,8 @@ def make_truth(case: Case) -> Truth:
         keep = spread(f / np.maximum(np.ptp(f, axis=0), np.finfo(float).tiny), N_KEPT)
         x, f = x[keep], f[keep]
     span = np.ptp(f, axis=0)
+    # No sample keeps constraints that leave a single point.
+    usual = np.where(np.isfinite(usual), usual, np.abs(f).max(axis=0))
     span = np.where(span > POINT * usual, span, np.maximum(usual, np.finfo(float).tiny))
     low, high = case.box
     farther = np.concatenate(

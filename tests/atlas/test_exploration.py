@@ -40,7 +40,9 @@ def test_a_survey_stops_at_its_budget_and_counts():
         return jnp.array([jnp.sum(x**2), jnp.sum((x - 1) ** 2)])
 
     with double_precision():
-        found = survey(pair, 2, settings, np.zeros((1, 2)), 0, Evaluations(objective=100))
+        spent = Evaluations(objective=100)
+        found = survey(pair, 2, settings, np.zeros((1, 2)), 0, spent, lambda found: True)
+    assert found.spent
     assert 600 < found.evaluations.objective <= 700
     np.testing.assert_allclose(
         found.f, np.stack([(found.x**2).sum(axis=1), ((found.x - 1) ** 2).sum(axis=1)], axis=1)

@@ -13,7 +13,7 @@ from .products import Products
 from .schedule import Schedule
 from .settings import Settings
 from .span import Layout
-from .stages import Stage, advance, begin
+from .stages import Stage, accept, advance, begin
 
 __all__ = [
     "AUTO_TOL",
@@ -33,6 +33,7 @@ __all__ = [
     "Stage",
     "Systems",
     "WeightsFlow",
+    "accept",
     "advance",
     "begin",
     "better_point",

@@ -95,7 +95,7 @@ def estimate_error(
     empty, points = start_memory(objectives, np.asarray(surface.control_points), settings)
     held_out = held_out_points(points, M, degree, n, seed)
     suspects = suspect_points(points, M, degree, numbers.folds, seed)
-    scanned, hidden = _scan(evaluator, points, degree, seed, numbers)
+    scanned, hidden = _scan(evaluator, points, degree, n, seed, numbers)
     suspects = np.concatenate([suspects, hidden])
     t, n_even = np.concatenate([np.eye(M), held_out, suspects]), M + len(held_out)
     x = design_matrix(t, degree) @ points
@@ -124,14 +124,15 @@ def estimate_error(
 
 
 def _scan(
-    evaluator: JaxEvaluator, points: Rows, degree: int, seed: int, numbers: Schedule
+    evaluator: JaxEvaluator, points: Rows, degree: int, n: int, seed: int, numbers: Schedule
 ) -> tuple[np.ndarray, np.ndarray]:
     """Many t at which gradients are looked at, and those of them where the convex combination of
     their directions nearest to 0 is longest: where something narrow may hide. None of both where
-    that costs calls, or too much."""
+    that costs calls, or too much, or n, how many held-out t there are, is that of a first look."""
     M, (_, width) = evaluator.n_objectives, points.shape
     none, many = np.zeros((0, M)), numbers.scanned * M * width > numbers.scanned_numbers
-    if M == 1 or bridges(evaluator.objectives) or width != evaluator.n_variables or many:
+    costs = many or n < numbers.samples or bool(bridges(evaluator.objectives))
+    if M == 1 or width != evaluator.n_variables or costs:
         return none, none
     t = held_out_points(points, M, degree, numbers.scanned, seed + 1)
     # Of this estimate's own: what is scanned is not counted as looked at in its samples.

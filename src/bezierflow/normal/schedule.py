@@ -112,8 +112,8 @@ class Schedule:
         near_corners: distances from corners, in t, at which edges are sampled as well.
         stated_margin: the estimate is this many times the largest distance seen (`python -m
             benchmarks.calibration`).
-        scanned: t at which gradients alone are looked at, where JAX computes them and there are no
-            more numbers than `scanned_numbers`,
+        scanned: t at which gradients alone are looked at, where JAX computes them,
+        scanned_numbers: and they have no more numbers than this,
         followed: of which so many, where they balance least, are measured like held-out ones.
         far: beyond this one linearization is not trusted: the point is followed to the set and the
             length of its path counts. Without Hessian matrices `near` takes its place:

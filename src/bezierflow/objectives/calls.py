@@ -32,8 +32,9 @@ class Workers(Protocol):
 class Calls:
     """How often a function on the host was called, by purpose, and the most that it may be.
 
-    Purposes are "probes" (what kind of function it is, its noise and scales), "search",
-    "estimate" (of the error) and, when the solution is in its user's hands, "questions".
+    Purposes are "probes" (what kind of function it is, its noise and scales), "search", "estimate"
+    (of the error, and whether something elsewhere is better) and, when the solution is in its
+    user's hands, "questions".
 
     Attributes:
         limit: of all calls together; None for none.

@@ -8,11 +8,12 @@ from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
 from .mixed import minimize_mixed
-from .probing import Probed, probe
+from .probing import Manifold, Probed, probe
 
 __all__ = [
     "Call",
     "Checkpoint",
+    "Manifold",
     "Probed",
     "check",
     "kept_arguments",

@@ -10,7 +10,7 @@ import equinox as eqx
 import numpy as np
 from jaxtyping import Float
 
-from ..answer import ErrorEstimate, Flag, Reason, Result
+from ..answer import ErrorEstimate, Flag, Reason, Result, Solution
 from ..atlas import AtlasFlow
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations, total
@@ -26,7 +26,7 @@ from ..flows import (
 )
 from ..kinks import CannotLiftError
 from ..names import encode
-from ..normal import Matrices, estimate_error, find_minimizers
+from ..normal import AbstractAutoFlow, Matrices, accept, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
     BudgetSpentError,
@@ -43,7 +43,7 @@ from .call import Call
 from .causes import find_break, find_cause, find_endless, meets_break
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
-from .probing import Box, probe
+from .probing import Box, Manifold, probe
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 Designs = Float[np.ndarray, "n n_variables"]
@@ -119,7 +119,7 @@ class Attempt(NamedTuple):
 
     def local(self, why: str) -> "Attempt":
         """The same, where nothing says that it is more than a local set."""
-        claim = f"This may be a local set alone: {why}"
+        claim = f"Nothing nearby is better than this front, but something elsewhere may be: {why}"
         return self._replace(result=Result(Reason.LOCAL, claim, self.result.details))
 
     def cut_short(self, reason: Reason, words: str) -> "Attempt":
@@ -153,10 +153,14 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
 
 
 def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
-    """An atlas among points that keep equality constraints, or where no feasible start is known.
+    """An atlas among points that keep equality constraints, or where no feasible start is known;
+    where they leave one point, that point.
 
     Raises `ValueError` where nothing feasible is found in the second case.
     """
+    point = _one_feasible_point(problem, call)
+    if point is not None:
+        return point
     why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
     atlas = _in_box(problem, call, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
@@ -165,6 +169,23 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
             f"{problem.doubt} (nor did {n} more designs all over the box keep them)"
         )
     return atlas
+
+
+def _one_feasible_point(problem: Problem, call: Call) -> Attempt | None:
+    """The point that is the set because equality constraints leave no other: an atlas would look
+    for it in units of ranges, which are rounding there."""
+    if problem.feasible is None or not problem.feasible.n_equalities:
+        return None
+    x = Manifold(problem.feasible).only_point(search_box(problem.feasible, problem.start))
+    if x is None:
+        return None
+    M, flow = problem.start.n_objectives, call.method
+    surface = BezierSimplex(np.tile(x, (M, 1)), M, 1)
+    run = Run(accept(surface, flow.settings), None, 0, {})
+    result = Result(Reason.CONVERGED, "Equality constraints leave one point, which is the set")
+    size = max(float(np.linalg.norm(x)), 1.0)
+    error = ErrorEstimate(0, 0, 0, size, 1, 0, 0, 0, 0, 0, (), 0, front=0.0, coverage=1.0)
+    return Attempt(flow, problem.start, run, problem.flat, NOTHING, NOTHING, error, result)
 
 
 def values_alone(problem: Problem, limit: int | None) -> bool:
@@ -207,13 +228,13 @@ def amid_noise(problem: Problem, call: Call, found: Attempt | None) -> Attempt |
 def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """One surface by a flow that knows of no bounds; within bounds it is stopped when its corners
     leave them."""
-    feasible = problem.feasible
+    feasible, flow = problem.feasible, call.method
+    if isinstance(flow, AbstractAutoFlow):
+        flow = replace(flow, budget=_left(problem, call, NOTHING))
     if feasible is None:
-        made = run_flow(problem, call, call.method)
+        made = run_flow(problem, call, flow)
         return made._replace(open=not made.over)
-    made = run_flow(
-        problem, call, call.method, leaves=lambda surface: leaves(feasible, corners(surface))
-    )
+    made = run_flow(problem, call, flow, leaves=lambda surface: leaves(feasible, corners(surface)))
     flaw = made.run.left or leaves(feasible, dense_points(made.surface))
     if made.run.stopped is not None and not made.run.left:  # the user gets what there is
         return made.noted(flaw)
@@ -245,11 +266,9 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
 def surface_probed_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
     """The surface without bounds, held against fresh probes around it."""
     L, error = problem.start.n_variables, found.error
-    if found.result.reason in FITS and SCHEDULE.most_variables < L:
-        # There a run's own probes must do, along a few axes.
-        if error is None or not error.n_probes:
-            found = found.local("no better point was looked for")
-    elif found.result.reason in FITS:
+    own = error is not None and error.n_probes > 0
+    # Among many variables a run's own probes must do, along a few axes.
+    if found.result.reason in FITS and not (own and SCHEDULE.most_variables < L):
         everywhere, x = feasible_set(None, None, L), dense_points(found.surface)
         box = box_around(x, problem.start, everywhere, SCHEDULE.around)
         found = held(problem, call, found, box)
@@ -294,7 +313,7 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
     given = problem.flat, problem.start, problem.feasible
     before, L = NOTHING if found is None else found.evaluations, problem.start.n_variables
     try:
-        kinked = lift_problem(*given, _left(call, before), x)
+        kinked = lift_problem(*given, _left(problem, call, before), x)
     except CannotLiftError as error:
         if found is None:
             return None
@@ -305,7 +324,8 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
 
     def lifted(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
         # around what is better, too
-        new = lift_problem(*given, _left(call, spent), x, known) if len(known) else kinked
+        left = _left(problem, call, spent)
+        new = lift_problem(*given, left, x, known) if len(known) else kinked
         assert new is not None
         box, spent = new.box, total(new.evaluations, spent)
         part = problem.lifted(new.objectives, new.start)
@@ -389,13 +409,20 @@ def _challenged(
 
 def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
     """An attempt held against fresh probes in a box: with those that are better, or with what they
-    say for it."""
+    say for it. A flow of the user's own ends by its own rule."""
     error = made.error
-    if made.over or error is None or made.result.reason not in FITS:
+    fits = made.result.reason in FITS and not made.over
+    if error is None or not (fits and isinstance(call.method, AbstractAutoFlow)):
         return made
+    before = _probes_before(problem, call, made)
+    if before:
+        words = f"no better point among {before} probes when it was found"
+        return made.noted(words)._replace(error=replace(error, n_probes=before))
     feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
+    looked, spent = feasible.unbounded and error.n_probes > 0, made.evaluations
     try:
-        probed = probe(problem, made.surface, feasible, box, made.evaluations, call)
+        with problem.calls.during("estimate"):
+            probed = probe(problem, made.surface, feasible, box, spent, call, looked)
     except KeyboardInterrupt:
         return made.interrupted("while a better answer was looked for")
     error = replace(error, n_probes=error.n_probes + probed.n)
@@ -404,8 +431,22 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
         better = point_in_words(probed.rivals[0], problem.names, problem.raveling.units)
         made = made.in_doubt(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
         return made._replace(rivals=probed.rivals)
-    converged = made.result.reason is Reason.CONVERGED
-    return made.local(probed.words) if probed.short and converged else made.noted(probed.words)
+    if probed.short and made.result.reason is Reason.CONVERGED:
+        made = made.local(probed.short)
+    return made.noted(probed.words)
+
+
+def _probes_before(problem: Problem, call: Call, made: Attempt) -> int:
+    """What a surface that was kept was held against when it was found, by a run on the same
+    objectives and feasible set; 0 where that is not known."""
+    x0, given = call.x0, problem.objectives
+    # A file does not say what the bounds were.
+    if made.run.iterations or not isinstance(x0, Solution) or x0.known_front is not None:
+        return 0
+    known = getattr(x0.objectives, "original", x0.objectives)
+    same = known == getattr(given, "original", given) and x0.feasible == problem.feasible
+    error, converged = x0.known_error, x0.result.reason is Reason.CONVERGED
+    return error.n_probes if same and converged and error is not None else 0
 
 
 def _atlas(
@@ -419,7 +460,7 @@ def _atlas(
 ) -> Attempt:
     """An atlas of the set among feasible points, looked for in a box, with designs that are known
     to begin with."""
-    budget, left = _left(call, spent), problem.calls.left
+    budget, left = _left(problem, call, spent), problem.calls.left
     # A run that goes on in another process must not count on more than it had.
     budget = budget if left == np.inf else int(min(left, np.inf if budget is None else budget))
     flow = AtlasFlow(
@@ -435,10 +476,11 @@ def _atlas(
     return run_flow(problem, call, flow, spent)
 
 
-def _left(call: Call, spent: Evaluations) -> int | None:
-    """What is left of the budget for an atlas in place of the flow."""
-    budget = call.method.budget
-    return None if budget is None else max(budget - int(spent.objective), 0)
+def _left(problem: Problem, call: Call, spent: Evaluations) -> int | None:
+    """What is left of the budget for a search. Calls on the host keep their own account."""
+    budget, on_host = call.method.budget, isinstance(problem.form.flat, Bridge)
+    kept = 0 if on_host else problem.calls.kept
+    return None if budget is None else max(budget - kept - int(spent.objective), 0)
 
 
 def _better_of(found: Attempt, atlas: Attempt) -> Attempt:

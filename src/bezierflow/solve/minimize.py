@@ -71,6 +71,7 @@ from .checkpoint import check_objectives, end_checkpoint, kept_arguments
 from .choice import choose, search
 from .first_look import ranges, refuse_wrong_derivatives
 from .mixed import minimize_mixed
+from .probing import kept_for_probes
 from .schedule import SCHEDULE
 
 
@@ -213,7 +214,9 @@ def _solve(problem: Problem, call: Call) -> Solution:
     that was seen."""
     calls = problem.calls
     if calls.limit is not None and isinstance(call.method, AbstractAutoFlow):
-        calls.kept = int(SCHEDULE.kept_for_estimate * calls.limit)
+        calls.kept = kept_for_probes(problem, calls.limit)
+        if isinstance(problem.form.flat, Bridge):  # of others an estimate comes on top
+            calls.kept += int(SCHEDULE.kept_for_estimate * calls.limit)
     found = None
     with calls.during("search"), suppress(BudgetSpentError):
         found = answer(problem, call)

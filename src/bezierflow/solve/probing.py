@@ -4,18 +4,21 @@ converged.
 A set that passes every local test may be that of one basin only. Fresh designs are therefore
 compared with it, in this order, until one is better:
 
-1. designs all over the box, and the bottoms of wells that they hint at (with exact derivatives and
+1. lines along which every variable is moved alone, from designs of the answer, and segments between
+   the answer and the box. Where objectives and constraints are convex along all of them, a local
+   answer is the answer, and the look ends with these, or with the next if nobody looked elsewhere
+   before and the budget allows it;
+2. designs all over the box, and the bottoms of wells that they hint at (with exact derivatives and
    few variables);
-2. every variable moved alone, from designs of the answer, to the lowest places along its range: in
-   many variables a better basin is often a few such moves away, and random designs never meet it;
-3. segments between the answer and the box. Where objectives and constraints are convex along all
-   lines so far, a local answer is the answer, and the look ends here;
+3. every variable moved alone to the lowest places along its range: in many variables a better basin
+   is often a few such moves away, and random designs never meet it;
 4. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
    evaluations, and descents from its best.
 
 Without bounds the box lies around the answer. Designs keep equality constraints by projection.
 """
 
+from contextlib import suppress
 from typing import NamedTuple
 
 import equinox as eqx
@@ -62,7 +65,7 @@ class Probed(NamedTuple):
         n: how many designs were looked at.
         evaluations: what was spent by then.
         words: what that says for the answer, where no design is better.
-        short: what did not allow to look at enough of them; empty where they suffice.
+        short: why they do not suffice, and what to do about it; empty where they do.
     """
 
     rivals: Designs
@@ -79,6 +82,7 @@ def probe(
     box: Box,
     spent: Evaluations,
     call: Call,
+    looked: bool = False,
 ) -> Probed:
     """Looks for designs that are better than an answer, as the module says.
 
@@ -89,26 +93,28 @@ def probe(
         box: to look in.
         spent: before.
         call: its budget, time limit and seed.
+        looked: whether whoever found a surface has looked all over the box; for an atlas one has.
     """
-    standard = Standard(problem, answer)
-    if standard.has_holes:  # whatever lies beside a hole would be better than what is left
-        none, why = np.zeros((0, problem.start.n_variables)), "a part of the answer has no values"
-        return Probed(none, 0, spent, why, why)
-    short, look = "", _Look(problem, standard, feasible, box, spent, call)
-    stages = (look.all_over, look.along_variables, look.along_segments, look.by_population)
-    try:
-        for stage in stages:
-            if len(look.rivals) or look.is_convex or call.late:
-                break
-            stage()
-        if call.late and not (len(look.rivals) or look.is_convex):
-            short = "the time limit"
-    except BudgetSpentError:
-        short = "the budget"
+    look = _Look(problem, feasible, box, spent, call)
+    with suppress(BudgetSpentError):
+        look.hold(answer, looked or isinstance(answer, BezierAtlas))
     words = f"no better point among {look.n} fresh probes"
     words += ", along which objectives are convex" if look.is_convex else ""
-    words += f", and {short} allowed no search for other basins" if short else ""
-    return Probed(look.rivals, look.n, look.evaluations, words, short)
+    return Probed(look.rivals, look.n, look.evaluations, words, look.shortage)
+
+
+def lines_for(n_variables: int, thrift: int) -> tuple[int, int, int]:
+    """How many lines along variables and how many segments are looked at, and at how many places
+    of each."""
+    k = SCHEDULE.places // thrift
+    along = int(np.clip(n_variables, SCHEDULE.least_lines, SCHEDULE.most_moves // k))
+    return along, SCHEDULE.segments, k
+
+
+def kept_for_probes(problem: Problem, budget: int) -> int:
+    """What no search may use of a budget, so that convexity can be looked at."""
+    along, segments, k = lines_for(problem.start.n_variables, SCHEDULE.thrift)
+    return min((along + segments) * k, int(SCHEDULE.kept_for_probes * budget))
 
 
 class Standard:
@@ -129,9 +135,10 @@ class Standard:
             self.x, self.f = units.x(points.z), units.ideal + points.f * units.span
         else:
             t, rng = dense_t(answer.n_objectives), np.random.default_rng(0)
+            n, left = len(t), min((one.calls.left for one in bridges(problem.flat)), default=None)
             # Calls of a function on the host are few, and their points farther apart.
-            few = len(t) > SCHEDULE.few_points and bool(bridges(problem.flat))
-            n = SCHEDULE.few_points if few else len(t)
+            if left is not None or answer.n_variables > SCHEDULE.most_variables:
+                n = int(min(n, SCHEDULE.few_points, np.inf if left is None else left // 3))
             t = np.concatenate([np.eye(answer.n_objectives), rng.permutation(t)[:n]])
             self.x, self.f = self._ask(t)
             self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
@@ -184,18 +191,17 @@ class _Look:
         n: how many designs were looked at.
         evaluations: what was spent by now.
         is_convex: whether nothing bends downwards along all lines, once they were looked at.
+        searched: whether a population was spent on other basins.
+        why_none: why there was none, where that is neither for the time nor the budget.
+        standard: what designs have to beat.
     """
 
+    standard: Standard
+
     def __init__(
-        self,
-        problem: Problem,
-        standard: Standard,
-        feasible: FeasibleSet,
-        box: Box,
-        spent: Evaluations,
-        call: Call,
+        self, problem: Problem, feasible: FeasibleSet, box: Box, spent: Evaluations, call: Call
     ):
-        self.problem, self.standard, self.call = problem, standard, call
+        self.problem, self.call = problem, call
         self.box, self.M, self.L = box, problem.start.n_objectives, len(box[0])
         self.flat, self.feasible, self.place = problem.flat, feasible, None
         if feasible.n_equalities:
@@ -204,10 +210,25 @@ class _Look:
             self.feasible = self.place.rest()
         self.budget = getattr(call.method, "budget", None)
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
-        self.is_convex, self.bends = False, False
+        self.is_convex, self.searched, self.why_none = False, False, ""
         self.rng = np.random.default_rng([call.seed, 7])
-        # Lines are looked at with fewer calls of a function on the host.
-        self.thrift = SCHEDULE.thrift if bridges(self.flat) else 1
+        along, segments, k = lines_for(self.L, 1)
+        dear = (along + segments) * k > SCHEDULE.kept_for_probes * (self.budget or np.inf)
+        # Lines are looked at with fewer calls of a function on the host, or of a small budget.
+        self.thrift = SCHEDULE.thrift if dear or bridges(self.flat) else 1
+
+    def hold(self, answer: BezierSimplex | BezierAtlas, looked: bool) -> None:
+        """Goes through the stages until one says enough."""
+        self.standard = Standard(self.problem, answer)
+        if self.standard.has_holes:  # whatever lies beside one would be better than what is left
+            self.why_none = "a part of it has no values"
+            return
+        stages = self.along_lines, self.all_over, self.along_variables, self.by_population
+        for k, stage in enumerate(stages):
+            convex = self.is_convex and (k > 1 or looked)
+            if len(self.rivals) or convex or self.call.late:
+                return
+            stage()
 
     def values(self, x: Designs) -> tuple[Values, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
@@ -230,6 +251,37 @@ class _Look:
         if len(rivals):
             self.rivals = rivals if self.place is None else self.place.project(rivals)
 
+    def along_lines(self) -> None:
+        """Evenly spaced points on lines from designs of the answer: across the box with one
+        variable moved alone, and towards designs of the box."""
+        low, high = self.box
+        along, segments, k = lines_for(self.L, self.thrift)
+        start = self.standard.x[self.rng.integers(len(self.standard.x), size=along + segments)]
+        ends = low + (high - low) * self.rng.random((along + segments, self.L))
+        # Some segments are short, where bends of a small scale show.
+        ends = start + self.rng.choice(SCHEDULE.lengths, (len(start), 1)) * (ends - start)
+        lines, moved = np.arange(along), np.resize(self.rng.permutation(self.L), along)
+        ends[lines] = start[lines]
+        start[lines, moved], ends[lines, moved] = low[moved], high[moved]
+        x = start[:, None] + np.linspace(0, 1, k)[:, None] * (ends - start)[:, None]
+        f, rows = self.values(x.reshape(-1, self.L))
+        self.standard.settle(f)
+        self.compare(x.reshape(-1, self.L), f)
+        self.is_convex = self.bends_nowhere(rows.reshape(len(start), k, -1))
+
+    def bends_nowhere(self, rows: Float[np.ndarray, "n k n_rows"]) -> bool:
+        """Whether no row bends downwards along evenly spaced points, by more than rounding."""
+        with np.errstate(invalid="ignore"):
+            second = rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2]
+            size, span = (
+                np.abs(rows).max(axis=1, keepdims=True),
+                np.ptp(rows, axis=1, keepdims=True),
+            )
+        noise = max((part.differences.noise for part in bridges(self.flat)), default=0.0)
+        # An offset must not hide bends: rounding counts by values, all else by their range.
+        noise = 4 * max(noise, np.finfo(float).eps) * size + SCHEDULE.rounding * span
+        return bool((second >= -SCHEDULE.clearly_apart * noise).all())
+
     def all_over(self) -> None:
         """Designs all over the box, or over nested ones around the answer without bounds; and the
         bottoms of wells that they hint at."""
@@ -242,9 +294,7 @@ class _Look:
             x = probes_within(low, high)
         exact = self.problem.form.is_exact and self.place is None
         x = x if exact else x[:: self.thrift]
-        f, standard = self.values(x)[0], self.standard
-        standard.settle(f)
-        self.compare(x, f)
+        f, standard = self.look(x)[0], self.standard
         if len(self.rivals) or not exact or isinstance(standard.answer, BezierSimplex):
             return  # a surface has followed wells around it by itself
         spread = np.linspace(0, len(standard.x) - 1, SCHEDULE.compared_points).astype(int)
@@ -284,7 +334,7 @@ class _Look:
         for _ in range(SCHEDULE.rounds_of_moves):
             offset = self.rng.random() + np.arange(k)
             places = np.tile(low + width * offset, (n, 1, 1))
-            levels = self.levels(x, goals, moved, places, scan=True)
+            levels = self.levels(x, goals, moved, places)
             # Around where a design lies there is no other basin.
             near = np.abs(places - x[:, moved, None]) < SCHEDULE.own_basin * width
             levels = np.where(near, np.inf, levels)
@@ -317,16 +367,11 @@ class _Look:
         goals: Rows,
         moved: np.ndarray,
         places: Float[np.ndarray, "n n_moved k"],
-        scan: bool = False,
     ) -> Float[np.ndarray, "n n_moved k"]:
-        """By how much designs exceed goals at most, with each variable at each place; evenly spread
-        places tell about bends."""
+        """By how much designs exceed goals at most, with each variable at each place."""
         trials = np.tile(x[:, None, None], (1, *places.shape[1:], 1))
         trials[:, np.arange(len(moved)), :, moved] = places.transpose(1, 0, 2)
-        f, rows = self.look(trials.reshape(-1, self.L))
-        if scan:
-            self.find_bends(rows.reshape(-1, places.shape[2], rows.shape[1]))
-        f = f.reshape(*places.shape, self.M)
+        f = self.look(trials.reshape(-1, self.L))[0].reshape(*places.shape, self.M)
         return ((f - goals[:, None, None]) / self.standard.units).max(axis=3)
 
     def look(self, x: Designs) -> tuple[Values, Rows]:
@@ -336,38 +381,12 @@ class _Look:
             self.compare(x, f)
         return f, rows
 
-    def find_bends(self, rows: Float[np.ndarray, "n k n_rows"]) -> None:
-        """Whether a row bends downwards along evenly spaced points, by more than rounding."""
-        with np.errstate(invalid="ignore"):
-            second = rows[:, 2:] - 2 * rows[:, 1:-1] + rows[:, :-2]
-            size, span = (
-                np.abs(rows).max(axis=1, keepdims=True),
-                np.ptp(rows, axis=1, keepdims=True),
-            )
-        noise = max((part.differences.noise for part in bridges(self.flat)), default=0.0)
-        # An offset must not hide bends: rounding counts by values, all else by their range.
-        noise = 4 * max(noise, np.finfo(float).eps) * size + SCHEDULE.rounding * span
-        least = -SCHEDULE.clearly_apart * noise
-        self.bends = self.bends or not bool((second >= least).all())
-
-    def along_segments(self) -> None:
-        """Evenly spaced points between designs of the answer and designs of the box."""
-        low, high = self.box
-        n, k = SCHEDULE.segments // self.thrift, SCHEDULE.places // self.thrift
-        start = self.standard.x[self.rng.integers(len(self.standard.x), size=n)]
-        ends = low + (high - low) * self.rng.random((n, self.L))
-        # Some are short, where bends of a small scale show.
-        share = self.rng.choice(SCHEDULE.lengths, (n, 1))
-        shares = np.linspace(0, 1, k)[:, None]
-        x = start[:, None] + shares * (share * (ends - start))[:, None]
-        rows = self.look(x.reshape(-1, self.L))[1]
-        self.find_bends(rows.reshape(n, k, -1))
-        self.is_convex = not self.bends
-
     def by_population(self) -> None:
         """A population that begins all over the box, until it is spent or is better somewhere."""
-        n = min(SCHEDULE.population_values * self.L, SCHEDULE.most_population_values)
-        settings = Settings(self.feasible, self.box, budget=self.budget)
+        if self.feasible.unbounded and SCHEDULE.most_variables < self.L:
+            self.why_none = f"no search finds its way elsewhere among {self.L} variables"
+            return
+        n, settings = self.population, Settings(self.feasible, self.box, budget=self.budget)
 
         def goes_on(found: Survey) -> bool:
             made = int(found.evaluations.objective - self.evaluations.objective)
@@ -381,9 +400,25 @@ class _Look:
         )
         self.compare(found.x, found.f)
         self.n += int(found.evaluations.objective - self.evaluations.objective)
-        self.evaluations = found.evaluations
-        if found.spent:
-            raise BudgetSpentError
+        self.evaluations, self.searched = found.evaluations, not (found.spent or self.call.late)
+
+    @property
+    def population(self) -> int:
+        """What a population may evaluate."""
+        return min(SCHEDULE.population_values * self.L, SCHEDULE.most_population_values)
+
+    @property
+    def shortage(self) -> str:
+        """Why other basins were not looked for, and what to do about it; empty where they were, or
+        need not be."""
+        if self.is_convex or self.searched or len(self.rivals):
+            return ""
+        if self.call.late:
+            return "the time limit ended a search elsewhere; give a larger time_limit for that"
+        return self.why_none or (
+            f"a search elsewhere, which takes more than {self.population} evaluations, was not"
+            " within the budget; give a larger one for that"
+        )
 
 
 class Manifold(eqx.Module):
@@ -410,6 +445,17 @@ class Manifold(eqx.Module):
         own, n = self.feasible, self.feasible.n_inequalities + self.feasible.n_equalities
         rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
         return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
+
+    def only_point(self, box: Box) -> Float[np.ndarray, " n_variables"] | None:
+        """The one feasible point, where there are as many equality constraints as variables and
+        Newton's method ends there from all over the box; else None."""
+        own, (low, high) = self.feasible, box
+        if own.n_equalities < np.count_nonzero(low < high):
+            return None
+        x = self.project(probes_within(low, high)[:: SCHEDULE.thrift])
+        x = x[own.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max())]
+        apart = SCHEDULE.one_design * (1 + np.abs(x).max(initial=0.0))
+        return x[0] if len(x) and np.ptp(x, axis=0).max() <= apart else None
 
     def project(self, x: Designs) -> Designs:
         """The designs that these stand for, in NumPy."""

@@ -11,6 +11,7 @@ class Schedule:
         lifted_tol: change of a surface, relative to its diameter, below which a lifted run without
             an iteration count of its own stops.
         kept_for_estimate: share of a budget of calls that no search may use.
+        kept_for_probes: share of a budget, at most, that is kept for a look at convexity.
         most_values: of objectives without derivatives that one surface may take within bounds.
         usual_budget: about what a search from values takes where there is no budget.
         difference_tol: with gradients by differences, exact to ε^(2/3), a tolerance left open is
@@ -31,9 +32,12 @@ class Schedule:
         own_basin: and no closer than this many of them to where the variable is,
         rounds_of_moves: again from what is better, at most so often,
         most_moves: with no more designs than about this in one round.
-        segments: between the answer and the box, along which convexity is looked at,
+        least_lines: along variables, one for each if there are more, on which convexity is looked
+            at,
+        segments: and so many between the answer and the box,
         lengths: of which they are shares.
-        thrift: functions on the host are called so many times less along lines.
+        thrift: functions on the host are called at so many times fewer places of a line, and others
+            within a small budget.
         population_values: of the population that an answer of objectives that are not convex is
             held against, per variable,
         most_population_values: and at most.
@@ -94,6 +98,7 @@ class Schedule:
 
     lifted_tol: float = 1e-8
     kept_for_estimate: float = 0.1
+    kept_for_probes: float = 0.1
     most_values: int = 5000
     usual_budget: int = 10_000
     difference_tol: float = 30.0
@@ -110,7 +115,8 @@ class Schedule:
     own_basin: float = 1.5
     rounds_of_moves: int = 3
     most_moves: int = 5000
-    segments: int = 40
+    least_lines: int = 6
+    segments: int = 12
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
     thrift: int = 3
     population_values: int = 2000
