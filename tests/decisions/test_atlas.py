@@ -111,8 +111,13 @@ def test_a_part_of_the_front(solution):
 def test_files_answer_too(solution, tmp_path):
     solution.save(tmp_path / "atlas.bez")
     loaded = bf.load(tmp_path / "atlas.bez")
-    np.testing.assert_allclose(knee(loaded).f, knee(solution).f, atol=1e-3)
-    assert knee(loaded).confidence.source == "fitted front"
+    mine, own = knee(loaded), knee(solution)
+    # Patches alone are off by their error, and where the front bulges most by that much it is flat.
+    off = loaded.error.front
+    assert off < 0.01
+    assert np.abs((mine.f - solution.front(mine.t)) / solution.pareto_set.units.span).max() < off
+    assert abs(mine.value - own.value) < off
+    assert mine.confidence.source == "fitted front"
 
 
 def test_what_an_atlas_cannot_is_said(solution):

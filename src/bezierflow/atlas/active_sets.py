@@ -51,10 +51,6 @@ nothing, and the curvature that the level gets there."""
 PRICED = 1e-10
 """Multipliers above this belong to active rows."""
 
-UPHILL = 1e-7
-"""Ends may be higher by so much than where a search began: the merit of points and the equations
-break ties with different weights."""
-
 LONGEST = 2.0
 """A longer step, in units of the box, leads away."""
 
@@ -111,18 +107,24 @@ def solve_above(
     ends, solved = begin.take(rest), np.zeros(len(a), dtype=bool)
     if labeled:
         found, good = follow(program, a, begin, curvature)
-        good &= program.merit(found.r, a) <= program.merit(program.values(begin.z), a) + UPHILL
+        good &= _as_low(program, a, found.r, program.values(begin.z))
         good &= program.nearly_feasible(found.r)
         ends, solved, rest = found, good, np.flatnonzero(~good)
     for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
         found = search(program, a[part], begin.z[part])
         exact, good = follow(program, a[part], found, curvature)
-        good &= program.merit(exact.r, a[part]) <= program.merit(found.r, a[part]) + UPHILL
+        good &= _as_low(program, a[part], exact.r, found.r)
         good &= program.nearly_feasible(exact.r)
         found.put(np.flatnonzero(good), exact.take(good))
         ends.put(part, found)
         solved[part] = good
     return ends, solved
+
+
+def _as_low(program: Program, a: np.ndarray, r: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Which rows are no higher than others above chart points, with the tie-break of equations."""
+    level, before = (program.merit(rows, a, TIE_OF_LABELS) for rows in (r, other))
+    return level <= before + 1e-9
 
 
 def follow(

@@ -357,12 +357,15 @@ class Program:
         return np.all(np.isfinite(r), axis=1) & (violation <= NEARLY_FEASIBLE)
 
     def merit(
-        self, r: Float[np.ndarray, "n n_rows"], a: Float[np.ndarray, "n n_objectives"]
+        self,
+        r: Float[np.ndarray, "n n_rows"],
+        a: Float[np.ndarray, "n n_objectives"],
+        tie: float = TIE,
     ) -> Float[np.ndarray, " n"]:
         """S with its tie-break, and a price for violations: what the search for the point above a
         makes small."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        merit = (r[:, :M] - a).max(axis=1) + TIE * r[:, :M].sum(axis=1)
+        merit = (r[:, :M] - a).max(axis=1) + tie * r[:, :M].sum(axis=1)
         merit = merit + self.price * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
         merit = merit + self.price * np.abs(r[:, end:]).max(axis=1, initial=0.0)
         return np.where(np.isfinite(merit), merit, np.inf)
