@@ -277,7 +277,8 @@ def _in_domains(
         inside = np.ones((len(numbers), len(a)), dtype=bool)
         # One side after the other keeps tables small.
         for side in np.moveaxis(domains, 1, 0):
-            inside &= side[:, :-1] @ place[0].T <= side[:, -1:]
+            # Corners are inside, whatever rounding says.
+            inside &= side[:, :-1] @ place[0].T <= side[:, -1:] + SCHEDULE.rounding
         found += [
             (number, place, rows)
             for number, mine in zip(numbers, inside, strict=True)

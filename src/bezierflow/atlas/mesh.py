@@ -529,6 +529,8 @@ class Mesh:
             self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
             self.goal = self.tol if self.fine else max(self.tol, FALL * self.goal)
         program.tidy()
+        if self.polished:
+            self.check()  # what nodes from the archive made anew is part of the answer, too
         cells = self.cells()
         front = program.known()
         covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
