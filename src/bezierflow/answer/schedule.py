@@ -89,14 +89,13 @@ class Schedule:
         union_degrees: their degrees on curves,
         surface_degrees: and on surfaces;
         union_halvings: how often a curve is cut in half for it.
-        union_samples: Points of a curve that are fitted and compared with other sets,
+        union_samples: Points of a curve that are fitted, and of an edge that are looked at,
         union_places: points of a region, at most,
         union_grid: steps along a side of a cell that are fitted,
         union_cells: and cells along a side of a simplex.
         union_margin: The polynomial of a region is used so far beyond its points, in units of its
             size: its signs tell where it ends.
         union_beaten: A part of a set that another one beats by more is no part of the union.
-        bisections: Halvings of the interval in which a curve stops being the best.
     """
 
     rounding: float = 1e-9
@@ -160,7 +159,6 @@ class Schedule:
     union_cells: int = 4
     union_margin: float = 0.05
     union_beaten: float = 1e-6
-    bisections: int = 40
 
 
 SCHEDULE = Schedule()

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from numpy.polynomial.chebyshev import chebpts1, chebroots, chebtrim, chebvander
 
 from ..bezier import Raveling, design_matrix
 from ..simplex import grid, n_controls
@@ -29,6 +30,9 @@ from .schedule import SCHEDULE
 
 Designs = Float[np.ndarray, "n n_variables"]
 Values = Float[np.ndarray, "n n_objectives"]
+
+LEADING = 1e-13
+"""Leading coefficients below this are rounding."""
 
 
 class Member(NamedTuple):
@@ -106,7 +110,7 @@ def unite(
     error = max((patch.error for patch, _ in fitted), default=0.0)
     fitted += [(patch, (-1, k)) for k, patch in enumerate(_points(single, units, rows))]
     if len(ideal) == 2:
-        fitted = _cut(fitted, (known - ideal) / span, units.box)
+        fitted = _cut(fitted, units.box, SCHEDULE.union_beaten + 10 * error)
     regions = {key: number for number, key in enumerate(dict.fromkeys(key for _, key in fitted))}
     patches = tuple(replace(patch, region=regions[key]) for patch, key in fitted)
     atlas = BezierAtlas(patches, units, raveling, 1.0)
@@ -223,9 +227,7 @@ def _of_patch(patch: Patch, own: Units, one: Member, units: Units, rows: _Rows) 
         g[:, mine] = y[:, L + 1 + M :]
         return _quantities(label, z, f, y[:, L + 1 : L + 1 + M] * units.span / own.span, g)
 
-    cells = [patch.corners]
-    if old.dimension == 1:
-        cells = [ends[:, None] for ends in [_valid(patch, own.box)] if ends[0] < ends[1]]
+    cells = [places(patch, 2) if old.dimension == 1 else patch.corners]
     some = places(patch, SCHEDULE.union_places) if trimmed else patch.corners[:0]
     return _Part(label, quantities, [] if trimmed else cells, some, ())
 
@@ -274,34 +276,6 @@ def _quantities(
     return label.coordinates(f)[0], np.concatenate([z, level, rows, g], axis=1)
 
 
-def _valid(patch: Patch, box: Box) -> Float[np.ndarray, " 2"]:
-    """From where to where the signs of a curve hold within its domain."""
-    c = places(patch, SCHEDULE.union_samples)
-    if len(c) == 0:
-        return np.zeros(2)
-
-    def holds(c: np.ndarray) -> np.ndarray:
-        signs = patch.label.signs(patch(c), box)
-        return np.all(signs > -SCHEDULE.rounding, axis=1)
-
-    on = np.flatnonzero(holds(c))
-    if len(on) == 0:
-        return np.zeros(2)
-    beyond = np.clip([on[0] - 1, on[-1] + 1], 0, len(c) - 1)
-    return _bisected(lambda c: holds(c[:, None]), c[on[[0, -1]], 0], c[beyond, 0])
-
-
-def _bisected(
-    good: Callable[[np.ndarray], np.ndarray], inside: np.ndarray, outside: np.ndarray
-) -> Float[np.ndarray, " n"]:
-    """The last good coordinates on the way from each one inside to one outside."""
-    for _ in range(SCHEDULE.bisections):
-        middle = (inside + outside) / 2
-        on = good(middle)
-        inside, outside = np.where(on, middle, inside), np.where(on, outside, middle)
-    return inside
-
-
 def _fitted(part: _Part) -> list[Patch]:
     """The patches of the union for a part of a set."""
     if part.label.dimension == 0:
@@ -311,6 +285,7 @@ def _fitted(part: _Part) -> list[Patch]:
         return [
             patch
             for cell in part.cells
+            if len(cell)
             for patch in _curve(part, cell[:, 0], SCHEDULE.union_halvings)
         ]
     if part.label.trimmed:
@@ -401,51 +376,72 @@ def _points(single: Single, units: Units, rows: _Rows) -> list[Patch]:
     return [Patch(label, np.zeros((1, 0)), 0, row[None], np.zeros((0, 1)), 0.0) for row in y]
 
 
-def _cut(fitted: list[Keyed], known: Chart, box: Box) -> list[Keyed]:
-    """Curves and points of two objectives without what others are better than."""
+def _cut(fitted: list[Keyed], box: Box, slack: float) -> list[Keyed]:
+    """Curves and points of two objectives without what others beat by more than the slack.
+
+    Along a curve f1 grows and f2 falls. So it can begin or cease to be the best only where it
+    crosses another curve, or has the f1 or f2 of an end of a curve or of a point: these places are
+    solved for, because the best part of a curve may be shorter than the steps of any sample.
+    """
     alone, curves = ([one for one in fitted if one[0].label.dimension == d] for d in (0, 1))
-    arcs, n = [patch for patch, _ in curves], SCHEDULE.union_samples
-    ends = np.reshape([_value(patch) for patch, _ in alone], (-1, 2))
-    corners = np.reshape([arc.corners[:, 0] for arc in arcs], (-1, 2))
-    c = np.linspace(corners[:, 0], corners[:, 1], n, axis=1)
-    numbers = np.repeat(np.arange(len(arcs)), n)
-    f = _along(arcs, numbers, c.ravel())
-    points = np.concatenate([f, ends, known])
-    slack = SCHEDULE.union_beaten + 10 * max([0.0, *(arc.error for arc in arcs)])
+    arcs, L = [patch for patch, _ in curves], len(box[0])
+    points = np.concatenate([_values(patch, patch.corners) for patch, _ in [*alone, *curves]])
+    ends = points[len(alone) :].reshape(-1, 2, 2)
 
     def good(f: Chart) -> Bool[np.ndarray, " n"]:
         a = centered(f)
         level, claims = best_levels(points, a)[0], ask_patches(arcs, a, box)
-        level = np.where(claims.number >= 0, np.minimum(level, claims.y[:, len(box[0])]), level)
+        level = np.where(claims.number >= 0, np.minimum(level, claims.y[:, L]), level)
         return level > f.mean(axis=1) - slack
 
-    out = [one for one, on in zip(alone, good(ends), strict=True) if on]
-    on = np.pad(good(f).reshape(c.shape), ((0, 0), (1, 1)))
-    number, first = np.nonzero(on[:, 1:] & ~on[:, :-1])
-    last = np.nonzero(on[:, :-1] & ~on[:, 1:])[1] - 1
-    beyond = np.maximum(first - 1, 0), np.minimum(last + 1, n - 1)
-    low, high = (
-        _bisected(lambda x: good(_along(arcs, number, x)), c[number, inside], c[number, outside])
-        for inside, outside in zip((first, last), beyond, strict=True)
-    )
-    for k, start, end in zip(number, low, high, strict=True):
-        domain = np.array([[1.0, end + SCHEDULE.rounding], [-1.0, SCHEDULE.rounding - start]])
-        out.append((replace(curves[k][0], domain=domain), curves[k][1]))
+    best = good(points)
+    out = [alone[k] for k in np.flatnonzero(best[: len(alone)])]
+    # What a beaten point beats, others beat too; and a curve is no better than its ideal point.
+    near = [curves[k] for k in np.flatnonzero(good(np.diagonal(ends, axis1=1, axis2=2)))]
+    for arc, key in near:
+        c = _breaks(arc, [other for other, _ in near], points[best])
+        on = np.pad(good(_values(arc, (c[1:, None] + c[:-1, None]) / 2)), 1)
+        for start, stop in c[on[1:] != on[:-1]].reshape(-1, 2):
+            domain = np.array([[1.0, stop + SCHEDULE.rounding], [-1.0, SCHEDULE.rounding - start]])
+            out.append((replace(arc, domain=domain), key))
     return out
 
 
-def _along(
-    arcs: Sequence[Patch], numbers: Int[np.ndarray, " n"], c: Float[np.ndarray, " n"]
-) -> Chart:
-    """The scaled objectives at coordinates of curves, of which the numbers are given."""
-    f = np.zeros((len(c), 2))
-    for k in np.unique(numbers):
-        at, arc = c[numbers == k, None], arcs[k]
-        f[numbers == k] = arc.label.values(arc(at), at)
-    return f
+def _breaks(arc: Patch, others: Sequence[Patch], points: Chart) -> Float[np.ndarray, " n_breaks"]:
+    """The ends of a curve, and where it crosses others or has an objective's value of a point, in
+    ascending order."""
+    L, ends = len(arc.label.side), arc.corners[:, 0]
+
+    def over(c: np.ndarray) -> np.ndarray:
+        return (_values(arc, c)[:, None] - points).reshape(len(c), -1)
+
+    breaks = [ends, _zeros(over, ends, arc.degree)]
+    for other in others:
+        low = max(arc.corners[0, 0], other.corners[0, 0])
+        high = min(arc.corners[1, 0], other.corners[1, 0])
+        if other is not arc and low < high:
+
+            def above(c: np.ndarray, other: Patch = other) -> np.ndarray:
+                return (arc(c) - other(c))[:, L, None]
+
+            breaks.append(_zeros(above, np.array([low, high]), max(arc.degree, other.degree)))
+    return np.unique(np.concatenate(breaks))
 
 
-def _value(patch: Patch) -> Float[np.ndarray, " n_objectives"]:
-    """The scaled objectives of a patch without dimension."""
-    nothing = np.zeros((1, 0))
-    return patch.label.values(patch(nothing), nothing)[0]
+def _zeros(
+    polynomials: Callable[[np.ndarray], np.ndarray], ends: Float[np.ndarray, " 2"], degree: int
+) -> Float[np.ndarray, " n"]:
+    """All places between two ends where one of several polynomials of a coordinate is 0."""
+    middle, half, x = ends.mean(), np.ptp(ends) / 2, chebpts1(degree + 1)
+    series = np.linalg.solve(chebvander(x, degree), polynomials((middle + half * x)[:, None]))
+    # Chebyshev polynomials are at most 1: one whose first term outweighs all others has no zero.
+    series = series[:, np.abs(series[0]) <= np.abs(series[1:]).sum(axis=0)]
+    found = [chebroots(chebtrim(one, LEADING)) for one in series.T]
+    roots = np.concatenate([np.zeros(0), *found])
+    roots = roots[np.isreal(roots)].real
+    return middle + half * roots[np.abs(roots) < 1]
+
+
+def _values(patch: Patch, c: np.ndarray) -> Chart:
+    """The scaled objectives at coordinates."""
+    return patch.label.values(patch(c), c)
