@@ -168,14 +168,6 @@ def find_pieces(
     touch = _touching(patches, points, box)
     keys = [(patch.label.key, choice) for patch, choice in zip(patches, chosen, strict=True)]
     groups = _joined(patches, keys, points, touch)
-    # Higher dimensions first, then larger parts: a face is always behind the piece that it is a
-    # face of, and a part of a curve behind the whole.
-    size = [int(np.isin(points.patch, group).sum()) for group in groups]
-    order = sorted(
-        range(len(groups)),
-        key=lambda k: (-patches[groups[k][0]].label.dimension, -size[k], int(groups[k][0])),
-    )
-    groups = [groups[k] for k in order]
     pieces = []
     for i, group in enumerate(groups):
         label = patches[group[0]].label
@@ -188,11 +180,7 @@ def find_pieces(
             for k in groups[j]
             if (patches[k].label.dimension, i) > (label.dimension, j)
         ]
-        f = points.f[np.isin(points.patch, group)]
-        face = bool(above) and (
-            bool(np.mean(_on(patches, points, above, f, box)) > 0.5)
-            or _share_nodes([patches[k] for k in group], [patches[k] for k in above])
-        )
+        face = bool(above) and _is_face(patches, points, group, above, box)
         side = label.side[: len(label.side) - n_auxiliary]
         numbers = tuple(int(number) for number in group)
         active = label.objectives, side, label.constraints
@@ -235,8 +223,11 @@ def _joined(
     points: PatchPoints,
     touch: Bool[np.ndarray, "n n"],
 ) -> list[Int[np.ndarray, " k"]]:
-    """The patches of each piece: those of a region, and of regions with the same key that
-    touch."""
+    """The patches of each piece: those of a region, and of regions with the same key that touch.
+
+    Higher dimensions come first, then larger parts: a face is always behind the piece that it is a
+    face of, and a part of a curve behind the whole.
+    """
     groups: list[np.ndarray] = []
     used = np.unique(points.patch)
     regions = np.array([patches[number].region for number in used])
@@ -249,24 +240,35 @@ def _joined(
             else:
                 rest.append(other)
         groups = [*rest, np.sort(mine)]
-    return groups
+
+    def rank(group: np.ndarray) -> tuple[int, int, int]:
+        size = int(np.isin(points.patch, group).sum())
+        return -patches[group[0]].label.dimension, -size, int(group[0])
+
+    return sorted(groups, key=rank)
 
 
-def _on(
-    patches: Sequence[Patch], points: PatchPoints, numbers: list[int], f: Chart, box: Box
-) -> Bool[np.ndarray, " n"]:
-    """Which points of the front lie on one of these patches: it nearly holds there with the same
-    objectives, or has a point next to it."""
+def _is_face(
+    patches: Sequence[Patch],
+    points: PatchPoints,
+    group: Int[np.ndarray, " k"],
+    above: list[int],
+    box: Box,
+) -> bool:
+    """Whether most points of some patches lie on others: one of these nearly holds there with the
+    same objectives, or has a point next to it; or they share most of their nodes."""
     from scipy.spatial import KDTree
 
+    f = points.f[np.isin(points.patch, group)]
     on = np.zeros(len(f), dtype=bool)
-    for number in numbers:
+    for number in above:
         on |= _holds(patches[number], f, box)
     # A patch may end a little before its neighbor begins.
-    known = points.f[np.isin(points.patch, numbers)]
+    known = points.f[np.isin(points.patch, above)]
     if len(known):
         on |= KDTree(known).query(f)[0] < SCHEDULE.patch_error
-    return on
+    shares = _share_nodes([patches[k] for k in group], [patches[k] for k in above])
+    return bool(np.mean(on) > 0.5) or shares
 
 
 def _share_nodes(own: Sequence[Patch], above: Sequence[Patch]) -> bool:
