@@ -13,7 +13,7 @@ from .atlas import BezierAtlas, ExactAround
 from .atlas_file import describe_atlas
 from .error import ErrorEstimate
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
-from .patches import Claims, ask_patch, barycentric, frame, variables
+from .patches import Claims, ask_patch, barycentric, frame, in_domains, variables
 from .pieces import Piece
 from .schedule import SCHEDULE
 
@@ -131,7 +131,7 @@ def _widest(atlas: BezierAtlas, claims: Claims) -> int:
     on from there in more directions."""
     best = int(claims.number[0])
     level = float(claims.y[0, len(atlas.units.free)])
-    for number, patch in enumerate(atlas.patches):
+    for number, patch, _, _ in in_domains(atlas.patches, claims.a):
         if patch.label.dimension > atlas.patches[best].label.dimension:
             y, sign, rows = ask_patch(patch, claims.a, atlas.units.box)
             meets = len(rows) and abs(float(y[0, len(atlas.units.free)]) - level) < SCHEDULE.lead

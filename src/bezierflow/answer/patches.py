@@ -1,7 +1,7 @@
 """Patches: one Bézier simplex per region of the chart, trimmed by its own signs; and which of them
 answers at a chart point: of those whose signs hold, the one with the least level s."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -224,7 +224,7 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     best, sign = np.full(n, np.inf), np.full(n, -np.inf)
     answering, values = np.full(n, -1), np.zeros((n, width))
     # One patch at a time, all of its points at once: patches differ in degree and dimension.
-    for number, patch, place, rows in _in_domains(patches, a):
+    for number, patch, place, rows in in_domains(patches, a):
         y, least = _asked(patch, a, place, rows, box)
         nearly = np.where(
             least > -SCHEDULE.nearly,
@@ -261,8 +261,8 @@ def _asked(
     return y, signs.min(axis=1, initial=np.inf)
 
 
-def _in_domains(
-    patches: list[Patch], a: Chart
+def in_domains(
+    patches: Sequence[Patch], a: Chart
 ) -> Iterator[tuple[int, Patch, tuple[np.ndarray, np.ndarray], np.ndarray]]:
     """The patches that have chart points in their domains, with their numbers, the coordinates of
     all points, and the rows of those inside."""
