@@ -1,8 +1,10 @@
 """Answers that are solved for: exact wherever the patches lead, whatever is active there."""
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 import bezierflow as bf
 from bezierflow.atlas.active_sets import Model, follow
@@ -127,3 +129,34 @@ def test_a_file_with_its_objectives_solves_again(box, tmp_path):
     alone = bf.load(tmp_path / "box.bez")
     np.testing.assert_allclose(again.front(t), exact, atol=1e-8)
     assert np.abs(alone.front(t) - exact).max() > 1e-8
+
+
+@pytest.mark.slow
+def test_penalties_that_are_all_least_at_0():
+    """A loss, a gap between groups and a ridge: the last two have a minimizer in common, and the
+    front is flat towards it."""
+    rng = np.random.default_rng(1)
+    X, gap = rng.normal(size=(60, 4)), rng.normal(size=4)
+    y = (X @ np.array([1.0, -1.0, 0.5, 0.0]) + rng.normal(size=60) > 0).astype(float)
+
+    def objectives(w):
+        score = X @ w
+        loss = jnp.mean(jnp.logaddexp(0.0, score) - y * score)
+        return jnp.array([loss, (gap @ w) ** 2, w @ w])
+
+    solution = bf.minimize(objectives, np.zeros(4))
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert "f2 and f3 are least at one and the same design" in solution.result.message
+    span = np.abs(solution.pareto_set.units.span)
+    with double_precision():
+        weighted = jax.jit(jax.value_and_grad(lambda w, v: v @ objectives(w)))
+        for v in rng.dirichlet(np.ones(3), 8) / span:
+            w = minimize(
+                lambda w, v=v: [np.asarray(part, dtype=float) for part in weighted(w, v)],
+                np.zeros(4),
+                jac=True,
+                method="BFGS",
+                options={"gtol": 1e-11},
+            ).x
+            f = np.asarray(objectives(jnp.asarray(w)))
+            np.testing.assert_allclose(solution.front(solution.t(f)), f, atol=1e-6 * span.max())

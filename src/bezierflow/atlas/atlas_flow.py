@@ -2,6 +2,7 @@
 constraints."""
 
 from dataclasses import replace
+from itertools import combinations
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -35,6 +36,9 @@ hundreds of new points."""
 
 SOLVED = 1e-6
 """The tolerance of answers that are solved for, where the user does not say."""
+
+TOGETHER = 1e-4
+"""Objectives that are this near to their best values at one design have a minimizer in common."""
 
 ADVICE = {
     Flag.NOT_AT_TOLERANCE: (
@@ -134,7 +138,11 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         because = f" because {self.why}" if self.why else ""
         if atlas is None or error is None:
             return nothing_found(run, because)
-        made = f"an atlas of {describe_pieces(atlas)}{because}", describe_check(error)
+        made = (
+            f"an atlas of {describe_pieces(atlas)}{because}",
+            *least_together(atlas, names),
+            describe_check(error),
+        )
         advice = "; ".join(ADVICE.get(flag, flag.value) for flag in by_cause(error.flags))
         measured = error.front is not None
         exact = f"objectives are exact to {error.front:.2g} of their ranges" if measured else ""
@@ -224,6 +232,17 @@ def describe_pieces(atlas: BezierAtlas) -> str:
         )
         counts.append(f"{n} {one if n == 1 else many}")
     return f"{', '.join(counts)} ({len(atlas.patches)} patches)"
+
+
+def least_together(atlas: BezierAtlas, names: Names) -> list[str]:
+    """Which objectives have a minimizer in common, in words, for each pair of more than two."""
+    M, f = atlas.n_objectives, atlas.points.f
+    pairs = combinations(range(M), 2) if M > 2 else ()
+    return [
+        f"{names.objectives[i]} and {names.objectives[j]} are least at one and the same design"
+        for i, j in pairs
+        if np.maximum(f[:, i], f[:, j]).min() < TOGETHER
+    ]
 
 
 def describe_check(error: ErrorEstimate) -> str:
