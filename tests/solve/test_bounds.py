@@ -303,6 +303,7 @@ MISTAKES = {
 }
 
 
+@pytest.mark.slow("nothing is feasible")
 @pytest.mark.parametrize("name", MISTAKES)
 @pytest.mark.usefixtures("unchecked")
 def test_a_mistake_is_one_readable_line(name):

@@ -263,6 +263,11 @@ class _Look:
         lines, moved = np.arange(along), np.resize(self.rng.permutation(self.L), along)
         ends[lines] = start[lines]
         start[lines, moved], ends[lines, moved] = low[moved], high[moved]
+        if self.place is not None:
+            # Between points that keep linear equalities and bounds all points do: none is moved. At
+            # bounds projections come nearer only step by step.
+            for _ in range(SCHEDULE.ends_projected):
+                start, ends = self.place.project(start), self.place.project(ends)
         x = start[:, None] + np.linspace(0, 1, k)[:, None] * (ends - start)[:, None]
         f, rows = self.values(x.reshape(-1, self.L))
         self.standard.settle(f)

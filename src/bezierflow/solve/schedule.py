@@ -41,6 +41,7 @@ class Schedule:
         population_values: of the population that an answer of objectives that are not convex is
             held against, per variable,
         most_population_values: and at most.
+        ends_projected: how often the ends of lines are projected, see `projections`,
         projections: steps of Newton's method onto equality constraints,
         on_manifold: which then hold up to this.
         broken_values: of an atlas of objectives that jump or fall without end.
@@ -121,6 +122,7 @@ class Schedule:
     thrift: int = 3
     population_values: int = 2000
     most_population_values: int = 20_000
+    ends_projected: int = 20
     projections: int = 12
     on_manifold: float = 1e-9
     broken_values: int = 3000
