@@ -4,9 +4,9 @@ is traced; or, with `--traced`, given as they are, with exact derivatives and no
 
     python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
 
-Ours are 1,000 points of the answer, evaluated once more; of three objectives 5,000, about as many
-as the peer has, since IGD+ of fewer says more about their number than about the surface. The peer's
-(pymoo's NSGA-II, population 100) are all nondominated feasible points that it evaluated. IGD+ is in
+The peer's points (pymoo's NSGA-II, population 100) are all nondominated feasible ones that it
+evaluated. Ours are as many of the answer, 1,000 at least, evaluated once more: with fewer IGD+ says
+more about their number than about the surface. IGD+ is in
 units of the front's ranges, hypervolumes to 1.1 of them. Where pymoo has no front, it is what either
 of the two found. A row is written when it is made, and rows that are in the file already are not
 made again: the command may be stopped, and goes on where it was.
@@ -48,7 +48,7 @@ SINGLE = (
     *("welded_beam", "truss2d", "carside", "rotated_zdt4"),
 )
 NAMES = [*SINGLE, *(f"{suite}{k}" for suite, ks in SUITES.items() for k in ks)]
-N_POINTS = {2: 1000, 3: 5000}
+FEWEST_POINTS = 1000
 
 
 class Written(Problem):
@@ -136,7 +136,9 @@ def nondominated(f: np.ndarray) -> np.ndarray:
     return f[np.asarray(moocore.is_nondominated(f), dtype=bool)] if len(f) else f
 
 
-def ours(known: Problem, budget: int, seed: int, traced: bool) -> tuple[np.ndarray, dict[str, Any]]:
+def ours(
+    known: Problem, budget: int, seed: int, traced: bool, n_points: int
+) -> tuple[np.ndarray, dict[str, Any]]:
     """The front of an answer, and how it was found."""
 
     def f(x: Any) -> list[float]:
@@ -159,7 +161,7 @@ def ours(known: Problem, budget: int, seed: int, traced: bool) -> tuple[np.ndarr
         how = {"calls": budget, "stated": float("nan"), "violation": 0.0, "reason": "REFUSED"}
         return np.zeros((0, known.n_obj)), {**how, "seconds": time.process_time() - began}
     seconds = time.process_time() - began
-    x = np.clip(np.asarray(solution.spread(N_POINTS[known.n_obj]).X), known.xl, known.xu)
+    x = np.clip(np.asarray(solution.spread(n_points).X), known.xl, known.xu)
     F = known.evaluate(x, return_values_of=["F"])
     G = known.evaluate(x, return_values_of=["G"]) if known.n_ieq_constr else np.zeros((len(x), 1))
     calls = int(solution.stats.evaluations.objective)
@@ -224,7 +226,8 @@ def main() -> None:
                 continue
             known = problem(name)
             peer = peers(known, options.budget, seed)
-            found, how = ours(known, options.budget, seed, options.traced)
+            n_points = max(len(peer), FEWEST_POINTS)
+            found, how = ours(known, options.budget, seed, options.traced, n_points)
             reference = front(name, known)
             if reference is None:
                 reference = nondominated(np.concatenate([peer, found]))

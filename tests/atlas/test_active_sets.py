@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.atlas.active_sets import follow
+from bezierflow.atlas.active_sets import Model, follow, solve_above
 from bezierflow.atlas.local_solves import Ends, descend
-from bezierflow.atlas.program import Program
+from bezierflow.atlas.program import Program, scattered
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 
@@ -30,11 +30,24 @@ def pair(n_variables, seed=0):
     return f, best
 
 
-def program_of(f, n_variables):
+def program_of(f, n_variables, n_objectives=2):
     box = np.zeros(n_variables), np.ones(n_variables)
-    program = Program(f, 2, feasible_set(box, None, n_variables), box)
-    program.ideal, program.span = np.zeros(2), np.ones(2)
+    program = Program(f, n_objectives, feasible_set(box, None, n_variables), box)
+    program.ideal, program.span = np.zeros(n_objectives), np.ones(n_objectives)
     return program
+
+
+def sphere(x):
+    """An octant of the unit sphere in angles, which are saddle points at the edges of their range
+    for chart points beside these."""
+    angle = x * jnp.pi / 2
+    return jnp.stack(
+        [
+            jnp.cos(angle[0]) * jnp.cos(angle[1]),
+            jnp.cos(angle[0]) * jnp.sin(angle[1]),
+            jnp.sin(angle[0]),
+        ]
+    )
 
 
 def test_a_neighbor_tells_what_is_active():
@@ -66,6 +79,44 @@ def test_wrong_labels_are_mended():
     end, found = follow(program, a, begin)
     assert found[0]
     np.testing.assert_allclose(end.z, x, atol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("edge", "f"),
+    [
+        ([0.0, 0.56], [0.634698, 0.772298, 0.02672]),
+        ([0.9917, 0.0], [0.01309, 0.002397, 0.999911]),
+        ([0.98, 1.0], [0.019533, 0.031075, 0.999326]),
+    ],
+)
+def test_saddle_points_are_left(edge, f):
+    with double_precision():
+        program = program_of(sphere, 2, 3)
+        true = np.array([f]) / np.linalg.norm(f)
+        z, mu = np.array([edge]), np.full((1, 3), 1 / 3)
+        side = np.where(z == 0, -1, np.where(z == 1, 1, 0))
+        begin = Ends(z, program.values(z), mu, np.ones((1, 3), dtype=bool), side)
+        ends, solved = solve_above(program, true - true.mean(), begin)
+    assert solved[0]
+    np.testing.assert_allclose(ends.r, true, atol=1e-9)
+
+
+def test_a_pole_has_no_step():
+    with double_precision():
+        program = program_of(sphere, 2, 3)
+        z = np.full((1, 2), 0.5)
+        r, J = program.slopes(z)
+    model = Model(program, r[0] - r[0].mean(), z[0], r[0], J[0], np.diag([np.inf, 1.0]))
+    assert model.solve_cold() is None
+
+
+def test_a_full_archive_keeps_ends_and_lone_points():
+    c = np.concatenate([[0.0, 0.3], np.linspace(0.6, 0.61, 5000), [1.0]])
+    f = np.stack([c, (1 - c) ** 2], axis=1)
+    kept = scattered(f, 100)
+    assert {0, 1, len(c) - 1} <= set(kept.tolist())
+    assert 20 < len(kept) <= 100
+    assert len(scattered(np.zeros((300, 2)), 100)) == 1
 
 
 @pytest.mark.parametrize("n_variables", [40, 120])

@@ -7,8 +7,10 @@ import pytest
 from scipy.optimize import lsq_linear, minimize
 
 import bezierflow as bf
+from bezierflow.answer import centered
 from bezierflow.atlas.active_sets import Model, follow
 from bezierflow.atlas.local_solves import Ends, descend
+from bezierflow.atlas.polishing import Polish
 from bezierflow.atlas.program import Program
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
@@ -163,3 +165,23 @@ def test_penalties_that_are_all_least_at_0():
             ).x
             f = np.asarray(objectives(jnp.asarray(w)))
             np.testing.assert_allclose(solution.front(solution.t(f)), f, atol=1e-6 * span.max())
+
+
+def test_answers_are_never_worse_than_the_archive():
+    # Two wells along x0; the higher one is where the search starts.
+    def f(x):
+        well = 16 * (x[0] * (1 - x[0])) ** 2 - 0.2 * x[0]
+        return jnp.stack([(x[1] - 1) ** 2, x[1] ** 2 + x[2] ** 2, (x[2] - 1) ** 2]) + well
+
+    bounds = np.zeros(3), np.ones(3)
+    with double_precision():
+        program = Program(f, 3, feasible_set(bounds, None, 3), bounds)
+        program.ideal, program.span = np.zeros(3), np.ones(3)
+        start = np.array([[0.0, 0.5, 0.5]])
+        a = centered(program.values(start))
+        higher = Polish(program)(a, start)
+        program.values(np.array([[1.0, 0.4, 0.5]]))
+        lower = Polish(program)(a, start)
+    assert higher.z[0, 0] < 0.1
+    np.testing.assert_allclose(lower.z, [[1.0, 0.5, 0.5]], atol=1e-8)
+    assert (lower.f < higher.f - 0.19).all()

@@ -51,6 +51,14 @@ nothing, and the curvature that the level gets there."""
 PRICED = 1e-10
 """Multipliers above this belong to active rows."""
 
+MOST_SADDLES, NUDGES = 3, (1e-3, 1e-2, 1e-1)
+"""Searches that may end at saddle points, and how far from one the next may start, in units of the
+box."""
+
+UNHELD, NEGATIVE, STIFF = 1e-7, -1e-5, 1e4
+"""Bounds with multipliers below the first number hold nothing; curvatures below the second make a
+saddle point; the third is the curvature that is given to directions which active rows forbid."""
+
 LONGEST = 2.0
 """A longer step, in units of the box, leads away."""
 
@@ -58,6 +66,9 @@ STALE_STEPS, SLOWEST, TELLING, FORGIVEN = 4, 0.1, 1e-6, 0.7
 """Newton steps at a node with the curvature of another, as long as these shorten at least by the
 second number; those shorter than the third are rounding, and say nothing. Each look at fresh ones
 multiplies the rate that was seen by the last, so that Hessians are shared again later."""
+
+SAME = 1e-9
+"""Hessians whose relative change is below this are constant."""
 
 
 class Curvature:
@@ -69,10 +80,11 @@ class Curvature:
     Attributes:
         H: Hessians of the rows.
         rate: by which steps with them shortened last.
+        constant: whether they were the same at every design.
     """
 
     def __init__(self, program: Program):
-        self.program, self.rate = program, 0.0
+        self.program, self.rate, self.constant = program, 0.0, True
         self.H: np.ndarray | None = None
 
     @property
@@ -87,11 +99,23 @@ class Curvature:
         if fresh or self.H is None or self.renews:
             look = self.program.look(z)
             if len(z):
+                last = look.H[-1] if self.H is None else self.H
+                change = np.abs(look.H - last).max(initial=0.0)
+                self.constant &= bool(change <= SAME * np.abs(last).max(initial=0.0))
                 self.H = look.H[-1]
             self.rate *= FORGIVEN
             return look.r, look.J, look.H
         r, J = self.program.slopes(z)
         return r, J, self.H[None]
+
+
+class Step(NamedTuple):
+    """A step of designs with the multipliers and the label that it ends with."""
+
+    d: Float[np.ndarray, " n_free"]
+    mu: Float[np.ndarray, " n_rows"]
+    active: Bool[np.ndarray, " n_rows"]
+    side: Int[np.ndarray, " n_free"]
 
 
 def solve_above(
@@ -110,14 +134,28 @@ def solve_above(
         good &= _as_low(program, a, found.r, program.values(begin.z))
         good &= program.nearly_feasible(found.r)
         ends, solved, rest = found, good, np.flatnonzero(~good)
-    for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
-        found = search(program, a[part], begin.z[part])
-        exact, good = follow(program, a[part], found, curvature)
-        good &= _as_low(program, a[part], exact.r, found.r)
-        good &= program.nearly_feasible(exact.r)
-        found.put(np.flatnonzero(good), exact.take(good))
-        ends.put(part, found)
-        solved[part] = good
+    start = begin.z.copy()
+    for _ in range(MOST_SADDLES):
+        # From beside a saddle point, else from where Newton's method began.
+        lower = program.merit(ends.r[rest], a[rest]) < program.merit(
+            program.values(start[rest]), a[rest]
+        )
+        start[rest[lower]] = ends.z[rest[lower]]
+        saddles = [rest[:0]]
+        for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
+            found = search(program, a[part], start[part])
+            exact, good = follow(program, a[part], found, curvature)
+            lower = ~_as_low(program, a[part], found.r, exact.r)
+            good &= _as_low(program, a[part], exact.r, found.r)
+            good &= program.nearly_feasible(exact.r)
+            better = good | (lower & program.nearly_feasible(exact.r))
+            found.put(np.flatnonzero(better), exact.take(better))
+            ends.put(part, found)
+            solved[part] = good
+            saddles.append(part[better & ~good])
+        rest = np.concatenate(saddles)
+        if len(rest) == 0:
+            break
     return ends, solved
 
 
@@ -131,17 +169,18 @@ def follow(
     program: Program, a: np.ndarray, begin: Ends, curvature: Curvature | None = None
 ) -> tuple[Ends, Bool[np.ndarray, " n"]]:
     """Solutions above chart points from designs, multipliers and labels nearby, and which of them
-    were found."""
+    were found; for a saddle point, a design beside it."""
     curvature = curvature or Curvature(program)
     z, mu, active, side = begin.z.copy(), begin.mu.copy(), begin.active.copy(), begin.side.copy()
     z = np.clip(z, program.lower, program.upper)
     r, done = begin.r.copy(), np.zeros(len(z), dtype=bool)
+    fresh, ways, checks = np.zeros(len(z), dtype=bool), np.zeros(z.shape), False
     tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
     todo, length = np.arange(len(z)), np.full(len(z), np.inf)
     for iteration in range(MOST_STEPS):
-        exact = iteration >= STALE_STEPS or curvature.renews
+        exact = iteration >= STALE_STEPS or curvature.renews or checks
         r[todo], J, rows = curvature.look(z[todo], exact)
-        before = length[todo]
+        before, fresh[todo] = length[todo], exact
         for k, i in enumerate(todo.tolist()):
             H = np.tensordot(mu[i] + tie, rows[min(k, len(rows) - 1)], axes=1)
             model = Model(program, a[i], z[i], r[i], J[k], H)
@@ -150,30 +189,51 @@ def follow(
             if step is not None:
                 z[i] = np.clip(z[i] + step.d, program.lower, program.upper)
                 mu[i], active[i], side[i] = step.mu, step.active, step.side
+                ways[i] = model.falling(step) if length[i] < NUDGES[0] else 0.0
         now = length[todo]
         with np.errstate(invalid="ignore"):
             rate = now / before
         # Newton's error is the square of its last step, else a share of it.
         left = now**2 if exact else now * np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
-        done[todo] |= left < SHORT
+        done[todo] = left < SHORT
         seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
         if len(seen) and not exact:
             curvature.rate = float(seen.max())
         todo = todo[(now <= LONGEST) & (now >= SHORT)]
+        if len(todo) == 0 and not curvature.constant:
+            # Hessians of another design see no saddle points of this one.
+            todo, checks = np.flatnonzero(done & ~fresh), True
         if len(todo) == 0:
             break
     found = np.flatnonzero(done)
     r[found] = program.values(z[found])
+    for i in found[ways[found].any(axis=1)].tolist():
+        z[i], r[i] = _beside(program, a[i], z[i], Step(ways[i], mu[i], active[i], side[i]))
+        done[i] = False
     return Ends(z, r, mu, active, side), done
 
 
-class Step(NamedTuple):
-    """A step of designs with the multipliers and the label that it ends with."""
+def _beside(
+    program: Program, a: np.ndarray, z: np.ndarray, way: Step
+) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest of some designs beside a saddle point, with its rows.
 
-    d: Float[np.ndarray, " n_free"]
-    mu: Float[np.ndarray, " n_rows"]
-    active: Bool[np.ndarray, " n_rows"]
-    side: Int[np.ndarray, " n_free"]
+    Along the way that falls active rows come apart; they are brought together again.
+    """
+    M, sizes = program.n_objectives, np.concatenate([NUDGES, np.negative(NUDGES)])
+    J = program.slopes(z[None])[1][0][way.active]
+    beside = program.clip(z + sizes[:, None] * way.d)
+    over = program.values(beside)
+    over[:, :M] -= a
+    mu, objectives = way.mu[:M], np.flatnonzero(way.active) < M
+    off = over[:, way.active] - np.outer(over[:, :M] @ mu / mu.sum(), objectives)
+    back = np.zeros(beside.shape)
+    free = way.side == 0
+    back[:, free] = -np.linalg.lstsq(J[:, free], off.T, rcond=1e-9)[0].T
+    beside = np.concatenate([beside, program.clip(beside + back)])
+    rows = program.values(beside)
+    best = program.merit(rows, np.broadcast_to(a, (len(rows), M))).argmin()
+    return beside[best], rows[best]
 
 
 class Model:
@@ -271,7 +331,7 @@ class Model:
         M, over = self.M, self.over + self.J @ d
         level = over[:M][active[:M]].max()
         over[:M] -= level
-        pull = self.J.T @ mu + self.H @ d + self.tie
+        pull = self.pull(step)
         out = np.where(d < self.lower - WRONG, -1, np.where(d > self.upper + WRONG, 1, 0))
         new_side = np.where(side == 0, out, np.where(side * pull > WRONG, 0, side))
         new_active = np.where(active, mu > -WRONG, over > WRONG)
@@ -279,6 +339,27 @@ class Model:
         if not new_active[:M].any():
             new_active[int(np.argmax(self.over[:M]))] = True
         return new_active, new_side
+
+    def pull(self, step: Step) -> Float[np.ndarray, " n_free"]:
+        """The slope of the Lagrangian after a step, which bounds hold against."""
+        return self.J.T @ step.mu + self.H @ step.d + self.tie
+
+    def falling(self, step: Step) -> Float[np.ndarray, " n_free"]:
+        """A direction of negative curvature that bounds and active rows allow; zero at a minimum.
+
+        Bounds that hold nothing forbid nothing.
+        """
+        free = np.flatnonzero((step.side == 0) | (np.abs(self.pull(step)) < UNHELD))
+        rows = self.J[step.active][:, free]
+        own = step.active[: self.M].sum()
+        rows[:own] -= rows[:own].mean(axis=0)
+        H = self.H[np.ix_(free, free)] + STIFF * rows.T @ rows
+        way = np.zeros(len(step.side))
+        try:
+            np.linalg.cholesky(H - NEGATIVE * np.eye(len(free)))
+        except np.linalg.LinAlgError:
+            way[free] = np.linalg.eigh(H)[1][:, 0]
+        return way
 
     def solve_cold(self) -> Step | None:
         """The solution from nothing, with curvatures that are positive; None where rows and bounds
@@ -308,6 +389,8 @@ class Model:
         size = 1 / np.sqrt(LEVEL)
         E = np.vstack([-G.T, -k / size])
         goal = np.eye(L + 2)[-1]
+        if not np.isfinite(E).all():  # beside a pole
+            return None
         try:
             u = nnls(E, goal)[0]
         except RuntimeError:  # too many iterations

@@ -4,27 +4,37 @@ from the design that patches have there."""
 import numpy as np
 from jaxtyping import Bool, Float
 
-from ..answer import Exact, ExactAround, centered
+from ..answer import Exact, ExactAround, best_levels, centered
 from ..objectives import FeasibleSet, FlatObjectives
 from .active_sets import Model, solve_above
 from .local_solves import Ends
-from .program import Archive, Program
+from .program import Archive, Program, nondominated
 
 TIGHT = 1e-6
 """Inequalities with less room are tried as active."""
+
+NO_LEAD = 1e-8
+"""Archived designs that are lower than a solution by less are no reason to search again."""
 
 
 class Polish:
     """Solutions above chart points, with the functions of the problem.
 
+    They are never worse than what was evaluated before: where an archived design is better, the
+    search starts once more from there.
+
     Attributes:
         program: rows with their derivatives, in the units of an atlas.
+        archive: the nondominated designs that were evaluated.
     """
 
     def __init__(self, program: Program):
         self.program = program.copy()
         self.program.evaluator.budget = None
         self.program.margin = 0.0
+        z, f = program.archive
+        best = nondominated(f)
+        self.archive = Archive(z[best], f[best])
 
     def __call__(
         self, a: Float[np.ndarray, "n n_objectives"], z: Float[np.ndarray, "n n_free"]
@@ -57,10 +67,21 @@ class Polish:
         side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
         mu = np.zeros((n, program.n_rows))
         mu[:, :M] = 1 / M
-        found = solve_above(program, a, Ends(z, r, mu, active, side))
-        # Nobody asks for what was met on the way.
-        program.archive = Archive(z[:0], r[:0, :M])
-        return found
+        # Nothing that is met on the way is kept.
+        program.archive = self.archive
+        ends, solved = solve_above(program, a, Ends(z, r, mu, active, side))
+        known, where = best_levels((self.archive.f - program.ideal) / program.span, a)
+        level = (ends.r[:, :M] - a).max(axis=1)
+        rest = np.flatnonzero(~(known >= level - NO_LEAD))
+        if len(rest):
+            again = Ends(
+                self.archive.z[where[rest]], *(part[rest] for part in (r, mu, active, side))
+            )
+            other, good = solve_above(program, a[rest], again, labeled=False)
+            ends.put_better(rest, other, program, a)
+            solved[rest] |= good
+        program.archive = self.archive
+        return ends, solved
 
 
 def settle(

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Bool, Float, Int
 
 from ..answer import best_levels
 from ..evaluations import Evaluations
@@ -54,6 +54,9 @@ STEPS = 1e-7, 5e-2
 MOST_KEPT, FEWEST_KEPT = 3000, 2000
 """An archive larger than the first is reduced to its nondominated points, and to the second number
 of them at most."""
+
+FINEST_GRID = 2**20
+"""The number of boxes along an objective's range."""
 
 
 @kind("atlas.stacked/1")
@@ -385,7 +388,7 @@ class Program:
         """Reduces a large archive to its nondominated points."""
         if len(self.archive.f) > MOST_KEPT:
             keep = np.flatnonzero(nondominated(self.archive.f))
-            keep = keep[np.linspace(0, len(keep) - 1, min(len(keep), FEWEST_KEPT)).astype(int)]
+            keep = keep[scattered(self.archive.f[keep], FEWEST_KEPT)]
             self.archive = Archive(self.archive.z[keep], self.archive.f[keep])
 
     def keep(self, z: np.ndarray, raw: np.ndarray) -> None:
@@ -401,6 +404,23 @@ def nondominated(f: Float[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n
     import moocore
 
     return np.asarray(moocore.is_nondominated(f, keep_weakly=False), dtype=bool)
+
+
+def scattered(f: Float[np.ndarray, "n n_objectives"], most: int) -> Int[np.ndarray, " k"]:
+    """So many points at most, among them the least of each objective and all that are alone: one in
+    each box of a grid."""
+    if len(f) <= most:
+        return np.arange(len(f))
+    ends, low = f.argmin(axis=0), f.min(axis=0)
+    unit = np.maximum(np.ptp(f, axis=0), np.finfo(float).tiny)
+    finer, keep = 2, ends
+    while True:
+        boxes = np.floor((f - low) / unit * finer)
+        found = np.unique(np.append(np.unique(boxes, axis=0, return_index=True)[1], ends))
+        # Copies of one point stay in one box for ever.
+        if len(found) > most or finer > FINEST_GRID:
+            return keep
+        finer, keep = 2 * finer, found
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
