@@ -24,6 +24,7 @@ class Schedule:
             meet.
         beaten: a point is not part of the set if another one is as good in all objectives and
             better in one by this.
+        compared: points of a piece that are looked for on others.
         patch_points: about how many places of all patches are looked at.
         neighbors: points of an atlas that a local minimum of its sample is compared with.
         grid_points: of the sample of a surface at most: 53 along an edge for M = 3, 12 for M = 5.
@@ -105,6 +106,7 @@ class Schedule:
     nowhere: float = 1e6
     patch_error: float = 1e-3
     beaten: float = 1e-4
+    compared: int = 200
     patch_points: int = 4000
     neighbors: int = 8
     grid_points: int = 1500

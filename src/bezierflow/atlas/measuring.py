@@ -1,6 +1,7 @@
 """How good an atlas is: its answers at chart points that no fit ever saw, against solutions
 there."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
@@ -26,6 +27,10 @@ the second says; and answers that miss by this many tolerances are beaten."""
 
 SAME_LEVEL = 1e-7
 """Solutions whose levels differ by less are one, or as good as each other."""
+
+TELLING, MANY_BEATEN = 60, 0.1
+"""Where more than this share of the first points that were solved for is beaten, the others are
+not looked at."""
 
 MEASURED_AT_ONCE = 50
 """Points of a mesh that are solved for at a time, with Hessians."""
@@ -89,11 +94,11 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     a = centered(atlas.points.f[rng.integers(len(atlas.points.f), size=n)])
     if atlas.polisher is not None:
         a = np.concatenate([a, atlas.place(rng.dirichlet(np.ones(M), N_ANYWHERE))])
+        a = rng.permutation(a)
     mapped = atlas.scaled(a)
-    z = mapped if atlas.polisher is None else atlas.answers(a).z
-    found = _other_solutions(mesh, a, z)
+    z, found = _both_solutions(mesh, atlas, a, mapped)
     n = len(found.z)
-    a, z, mapped = a[:n], z[:n], mapped[:n]
+    a, mapped = a[:n], mapped[:n]
     best = np.minimum(program.merit(found.r, a), program.known_merit(a)[0])
     diameter, exact = _diameter(atlas, rng), program.values(z)
 
@@ -120,6 +125,29 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     return replace(against(z, BEATEN), patches=against(mapped, ROUGHEST))
 
 
+def _both_solutions(
+    mesh: Mesh, atlas: BezierAtlas, a: np.ndarray, mapped: np.ndarray
+) -> tuple[np.ndarray, Ends]:
+    """The answers above chart points, and what other searches find there; of some points only,
+    where that many are beaten that more of them say nothing new."""
+    if atlas.polisher is None:
+        found = _other_solutions(mesh, a, mapped)
+        return mapped[: len(found.z)], found
+    z = atlas.answers(a[:TELLING]).z
+    found = _other_solutions(mesh, a[:TELLING], z)
+    lead = mesh.program.merit(mesh.program.values(z), a[:TELLING])
+    lead = lead - mesh.program.merit(found.r, a[:TELLING])
+    if np.mean(lead > BEATEN) > MANY_BEATEN:
+        return z, found
+    rest = atlas.answers(a[TELLING:]).z
+    parts = found, _other_solutions(mesh, a[TELLING:], rest)
+    return np.concatenate([z, rest]), _joined(parts)
+
+
+def _joined(parts: Sequence[Ends]) -> Ends:
+    return Ends(*(np.concatenate([getattr(part, name) for part in parts]) for name in PARTS))
+
+
 def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
     """Solutions above chart points from designs and the labels of nodes beside them; where answers
     were solved for already, from these nodes themselves."""
@@ -139,4 +167,4 @@ def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
             parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     if not parts:
         raise BudgetSpentError
-    return Ends(*(np.concatenate([getattr(part, name) for part in parts]) for name in PARTS))
+    return _joined(parts)

@@ -14,6 +14,7 @@ point.
 import copy
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cached_property
 from itertools import combinations
 from typing import NamedTuple
 
@@ -102,6 +103,9 @@ MOST_NOISE = 10.0
 
 MARGIN, WIDEST = 2.0, 1e-4
 """Nodes keep inequalities by so many tolerances, at most by the second number."""
+
+COMPARED = 400
+"""Points of the archive's front that are looked for on cells after a round."""
 
 MOST_LOST = 6
 """Parts of the archive's front that are solved for at a time."""
@@ -265,6 +269,7 @@ class Mesh:
         other = copy.copy(self)
         other.program, other.history = self.program.copy(), list(self.history)
         other.gaps, other.checked = dict(self.gaps), dict(self.checked)
+        other.fitted = dict(self.fitted)
         other.arcs, other.traced = list(self.arcs), dict(self.traced)
         other.rng = copy.deepcopy(self.rng)
         return other
@@ -320,6 +325,11 @@ class Mesh:
             setattr(self, name, np.delete(getattr(self, name), rows, axis=0))
 
     # cells
+
+    @cached_property
+    def fitted(self) -> dict[tuple[int, ...], Patch]:
+        """Patches of cells in the present units, by what these are made of."""
+        return {}
 
     def faces(self) -> Iterator[Cells]:
         """The cells of all charts: of all objectives first, then of fewer and fewer, unless curves
@@ -390,7 +400,8 @@ class Mesh:
         """What the polynomial of each cell is made of."""
         numbers = np.append(self.number, -1)
         parts = numbers[np.concatenate([cells.nodes, cells.across], axis=1)].tolist()
-        return [(_number(cells.objectives), *row) for row in parts]
+        chart = _number(cells.objectives)
+        return [(chart, *row) for row in parts]
 
     def corners(
         self, nodes: Int[np.ndarray, "n n_corners"], chart: int = 0
@@ -478,17 +489,19 @@ class Mesh:
 
     def as_patches(self, cells: Cells, errors: Float[np.ndarray, " n"]) -> list[Patch]:
         """Cells as patches with these errors: each holds in its simplex, whatever the signs are."""
-        c, made = self.on_chart(cells.objectives), []
-        lower, upper = self.bounds
-        parts = zip(cells.nodes, errors.tolist(), self.polynomials(cells), strict=True)
-        for own, miss, (degree, control) in parts:
+        keys, c, (lower, upper) = self.keys(cells), self.on_chart(cells.objectives), self.bounds
+        new = [k for k, key in enumerate(keys) if key not in self.fitted]
+        fresh = cells.take(np.array(new, dtype=int))
+        parts = zip(new, fresh.nodes, self.polynomials(fresh), strict=True)
+        for k, own, (degree, control) in parts:
             z, corners = self.z[own], c[own]
             low, high = (z == lower).all(axis=0), (z == upper).all(axis=0)
             label = self.label(cells.objectives, np.where(low, -1, np.where(high, 1, 0)))
             inverse = np.linalg.inv(np.concatenate([corners, np.ones((len(own), 1))], axis=1))
             domain = np.concatenate([-inverse.T[:, :-1], inverse.T[:, -1:]], axis=1)
-            made.append(Patch(label, corners, degree, control, domain, miss))
-        return made
+            self.fitted[keys[k]] = Patch(label, corners, degree, control, domain, 0.0)
+        parts = zip(keys, errors.tolist(), strict=True)
+        return [replace(self.fitted[key], error=miss) for key, miss in parts]
 
     def label(
         self,
@@ -533,6 +546,7 @@ class Mesh:
             self.check()  # what nodes from the archive made anew is part of the answer, too
         cells = self.cells()
         front = program.known()
+        front = front[np.linspace(0, len(front) - 1, min(len(front), COMPARED)).astype(int)]
         covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, covered))
@@ -614,6 +628,8 @@ class Mesh:
             program.ideal, program.span = ideal, old
         else:
             self.arcs, self.traced = [], {}
+        if (program.ideal != ideal).any() or (program.span != old).any():
+            self.fitted = {}
         if np.abs(np.log(program.span / old)).max() > 0.2:
             self.bend = np.tile(0.1 * np.eye(self.bend.shape[1]), (len(self.z), 1, 1))
             self.mu = np.array(self.mu)
@@ -656,6 +672,7 @@ class Mesh:
         z = program.archive.z[farthest_points(f, min(SLOPES, len(f)))]
         steep = np.median(np.abs(program.slopes(z)[1][:, M:]).max(axis=2), axis=0)
         program.row_scale = program.row_scale * np.clip(steep, *SCALES)
+        self.fitted = {}
 
     def best_known(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The best design of the archive above each chart point, and its merit; the least

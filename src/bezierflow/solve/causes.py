@@ -272,13 +272,15 @@ def find_jump(
 
 
 def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
-    """About n points t, half of them on a grid that has the edges, half inside, and the designs of
-    an answer there."""
+    """About n points t, half of them on a grid that has the edges, half inside, and the designs
+    that a surface or the patches of an atlas have there: nothing is solved for."""
     M = answer.n_objectives
     inside = np.asarray(from_cube(kronecker(n // 2, M - 1)))
     t = np.concatenate([grid(M, largest_degree_within(M, n - n // 2)), inside])
+    if isinstance(answer, BezierAtlas):
+        return t, answer.units.x(answer.scaled(answer.place(t)))
     with double_precision():
-        return t, answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
+        return t, np.asarray(answer(t))
 
 
 def meets_break(problem: Problem, answer: Any) -> bool:
