@@ -171,6 +171,17 @@ def test_a_jump_or_a_pole_is_named_with_its_place(extra, words, bounds):
     assert solution.stats.evaluations.objective < 10_000
 
 
+def test_a_root_is_no_pole():
+    # It falls for as long as one looks towards 0, but by less and less.
+    solution = bf.minimize(
+        lambda x: jnp.stack([x[0] ** 0.1 + (x[1] - 1) ** 2, (x[0] - 1) ** 2 + x[1] ** 2]),
+        bounds=(np.zeros(2), np.ones(2)),
+    )
+    assert "without end" not in solution.result.message
+    np.testing.assert_allclose(solution.design(np.eye(2)[0]), [0.0, 1.0], atol=1e-6)
+    np.testing.assert_allclose(solution.design(np.eye(2)[1]), [1.0, 0.0], atol=1e-6)
+
+
 def test_a_jump_far_from_the_set_does_not_matter():
     solution = bf.minimize(
         lambda x: bowls(x) + jnp.where(x[0] > 4, 5.0, 0.0),

@@ -148,7 +148,7 @@ def find_break(
 
     On lines through the start along each variable, the interval with the largest difference of
     values is halved: of a continuous function that difference vanishes. And the least value is
-    followed: where there is a minimum it ends there.
+    followed: where there is a minimum it ends there, or comes nearer to its end by less and less.
     """
     names, (low, high, _), x0 = problem.names, region(problem), np.asarray(problem.start.vertex(0))
     if not can_break(problem.flat, len(x0)):
@@ -175,8 +175,9 @@ def find_break(
     left, right, below, above = places[i, k], places[i, k + 1], f[i, k, m], f[i, k + 1, m]
     lowest, reach = least, ((high - low)[:n] / SCHEDULE.scanned)[:, None]
     bottom = places[i, np.where(finite, f, np.inf).argmin(axis=1)]
-    for _ in range(SCHEDULE.halvings):
-        reach = reach / 2
+    halfway = lowest
+    for k in range(SCHEDULE.halvings):
+        reach, halfway = reach / 2, lowest if 2 * k <= SCHEDULE.halvings else halfway
         for side in (-reach, reach):
             lower = values(bottom + side)[i, m, m]
             bottom = np.where(lower < lowest, bottom + side, bottom)
@@ -188,7 +189,8 @@ def find_break(
         right, above = np.where(first, middle, right), np.where(first, between, above)
     span = most - least
     varies, units = np.isfinite(span) & (span > 0), problem.raveling.units
-    endless = np.argwhere(varies & (lowest < least - span))
+    steady = halfway - lowest > SCHEDULE.steady * (least - halfway)
+    endless = np.argwhere(varies & (lowest < least - span) & steady)
     if len(endless):
         v, o = endless[0]
         verb = names.best_word(int(o), "falls", "rises")

@@ -53,6 +53,8 @@ class Schedule:
         farthest: objectives are followed along variables up to 10 to this power.
         scanned: places along a variable at which its slope is looked at.
         halvings: how often the interval with the largest jump of a slope is halved.
+        steady: what falls without end falls by this share of it again when it is halved as often
+            again.
         clear: differences above this share count: of a slope within the last interval, which then
             has a kink there, of a gradient from differences of values, of ranges between a file and
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
@@ -132,6 +134,7 @@ class Schedule:
     farthest: int = 7
     scanned: int = 64
     halvings: int = 40
+    steady: float = 0.75
     clear: float = 1e-3
     value_points: int = 1000
     few_points: int = 200
