@@ -42,15 +42,18 @@ def true_distance(solution, objectives):
     its faces, and from the worst of it uphill. What it returns is attained."""
     M, surface = solution.n_objectives, solution.pareto_set
     t = bf.simplex.grid(M, {2: 400, 3: 40}.get(M, 14))
-    slopes = jax.jit(jax.vmap(jax.jacfwd(objectives)))
-    curvatures = jax.jit(jax.vmap(jax.jacfwd(jax.jacfwd(objectives))))
+
+    def newton(w, x):
+        def step(_, x):
+            H = jnp.tensordot(w, jax.jacfwd(jax.jacfwd(objectives))(x), axes=1)
+            return x - jnp.linalg.solve(H, w @ jax.jacfwd(objectives)(x))
+
+        return jax.lax.fori_loop(0, 8, step, x)
+
+    compiled = jax.jit(jax.vmap(newton))
 
     def minimizers(w, x):
-        for _ in range(8):
-            H = np.einsum("nm,nmij->nij", w, np.asarray(curvatures(x)))
-            rho = np.einsum("nm,nmi->ni", w, np.asarray(slopes(x)))
-            x = x - np.linalg.solve(H, rho[..., None])[..., 0]
-        return x
+        return np.asarray(compiled(w, x))
 
     def weights(v):
         return np.abs(v) / np.abs(v).sum()
@@ -142,6 +145,11 @@ def test_a_dent_between_samples_is_not_certified_away():
         plane.certify()
 
 
+@pytest.fixture(scope="module")
+def quadratic_curve():
+    return bf.minimize(CURVES, np.zeros(3), bf.NormalFlow(degree=2))
+
+
 def bent_with(rule):
     """A square whose derivative is given by a rule of its own."""
     square = jax.custom_jvp(lambda u: u**2)
@@ -167,13 +175,13 @@ def bent_with(rule):
     ],
     ids=["abs", "max", "round", "where", "stop", "rule", "flat", "cosine", "concave"],
 )
-def test_what_cannot_be_proved_is_refused_in_one_line(first, message):
+def test_what_cannot_be_proved_is_refused_in_one_line(quadratic_curve, first, message):
     def objectives(x):
         return jnp.stack([first(x), jnp.sum((x - 0.1) ** 2)])
 
-    solution = bf.minimize(CURVES, np.zeros(3), bf.NormalFlow(degree=2))
     points = np.linspace(0.0, 0.1, 3)[:, None] * np.ones(3)
-    near = replace(solution, objectives=objectives, pareto_set=bf.BezierSimplex(points, 2, 2))
+    surface = bf.BezierSimplex(points, 2, 2)
+    near = replace(quadratic_curve, objectives=objectives, pareto_set=surface)
     if message is None:  # convex where the surface is, and not everywhere
         assert "surface's box" in near.certify().assumes
         return
@@ -190,10 +198,9 @@ def test_convexity_that_is_only_seen_is_called_an_assumption(monkeypatch):
     assert "that the objectives are convex, which was seen at 200 designs" in str(certificate)
 
 
-def test_a_surface_far_from_the_set_is_refused_or_bounded():
-    solution = bf.minimize(CURVES, np.zeros(3), bf.NormalFlow(degree=2))
-    points = np.asarray(solution.pareto_set.control_points)
-    far = replace(solution, pareto_set=bf.BezierSimplex(points + 3.0, 2, 2))
+def test_a_surface_far_from_the_set_is_refused_or_bounded(quadratic_curve):
+    points = np.asarray(quadratic_curve.pareto_set.control_points)
+    far = replace(quadratic_curve, pareto_set=bf.BezierSimplex(points + 3.0, 2, 2))
     with double_precision():
         assert float(far.certify()) >= true_distance(far, CURVES)
 

@@ -26,7 +26,7 @@ FUNCTIONS = {
 def traced(function, derivatives):
     for _ in range(derivatives):
         function = jax.jacfwd(function)
-    return jax.make_jaxpr(function)(np.zeros(3)), jax.vmap(function)
+    return jax.make_jaxpr(function)(np.zeros(3)), jax.jit(jax.vmap(function))
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
@@ -49,7 +49,7 @@ def test_values_at_all_samples_and_corners_are_enclosed(name, derivatives):
                 rest = np.full((4, 3), 1e-3 * width)
                 x = Model(low[..., None] + width * ramp / 2, rest, M, degree)
                 found = enclose(formula, [x])[0]
-                t = np.concatenate([np.eye(M), rng.dirichlet(np.ones(M), 40)])
+                t = np.concatenate([np.eye(M), rng.dirichlet(np.ones(M), 80 - M)])
                 Z = design_matrix(t, degree)
                 for row in range(len(low)):
                     away = rest[row] * rng.choice([-1.0, 1.0], (len(t), 3))

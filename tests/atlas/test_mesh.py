@@ -60,7 +60,7 @@ def test_a_curve_from_values_is_the_front():
 
 
 def test_gaps_of_a_front_have_no_answers():
-    solution = bf.minimize(Recorder(waves), bounds=(np.zeros(4), np.ones(4)), budget=8000)
+    solution = bf.minimize(Recorder(waves), bounds=(np.zeros(3), np.ones(3)), budget=4000)
     x = np.linspace(0, 1, 20001)
     f = np.stack([x, 2 - np.sqrt(x) - x * np.sin(10 * np.pi * x)], axis=1)
     low = np.minimum.accumulate(f[:, 1])
@@ -72,7 +72,7 @@ def test_gaps_of_a_front_have_no_answers():
 
 
 def test_three_objectives_from_values():
-    solution = bf.minimize(Recorder(sphere), bounds=(np.zeros(5), np.ones(5)), budget=6000)
+    solution = bf.minimize(Recorder(sphere), bounds=(np.zeros(4), np.ones(4)), budget=3000)
     f = solution.spread(300).F
     off = np.linalg.norm(f, axis=1) - 1
     assert np.median(off) < 2e-3
@@ -88,13 +88,13 @@ def test_every_answer_keeps_the_constraints():
         Recorder(lambda x: x),
         bounds=(np.full(2, 1e-6), np.full(2, np.pi)),
         constraints=ring,
-        budget=4000,
+        budget=2000,
     )
     for x in np.asarray(solution.spread(400).X):
         assert max(ring(x)) < 1e-6
 
 
-@pytest.mark.parametrize("budget", [60, 400, 2000])
+@pytest.mark.parametrize("budget", [60, 1000])
 def test_no_evaluated_design_is_better_than_the_answer(budget):
     recorder = Recorder(rastrigin)
     low, high = np.r_[0.0, np.full(4, -5.0)], np.r_[1.0, np.full(4, 5.0)]
@@ -122,14 +122,14 @@ def test_noise_of_values_is_survived():
 
 def test_the_same_seed_gives_the_same_answer():
     first, second = (
-        bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=900, seed=4)
+        bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=500, seed=4)
         for _ in range(2)
     )
     np.testing.assert_array_equal(first.spread(50).X, second.spread(50).X)
 
 
 def test_a_mesh_is_kept_in_a_file(tmp_path):
-    solution = bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=900)
+    solution = bf.minimize(Recorder(zdt1), bounds=(np.zeros(3), np.ones(3)), budget=500)
     solution.save(tmp_path / "mesh.bez")
     again = bf.load(tmp_path / "mesh.bez")
     t = np.random.default_rng(0).dirichlet(np.ones(2), 40)
@@ -141,15 +141,15 @@ def test_a_mesh_is_kept_in_a_file(tmp_path):
 
 def test_a_run_from_values_goes_on_from_its_folder(tmp_path):
     box = np.zeros(3), np.ones(3)
-    whole = bf.minimize(Recorder(zdt1), bounds=box, budget=1500, checkpoint=tmp_path / "whole")
+    whole = bf.minimize(Recorder(zdt1), bounds=box, budget=600, checkpoint=tmp_path / "whole")
     stopped = Recorder(zdt1)
 
     def stop(iteration):
         return iteration.number == 3
 
     folder = tmp_path / "run"
-    bf.minimize(stopped, bounds=box, budget=1500, callback=stop, checkpoint=folder)
-    more = bf.minimize(stopped, bounds=box, budget=1500, checkpoint=folder)
+    bf.minimize(stopped, bounds=box, budget=600, callback=stop, checkpoint=folder)
+    more = bf.minimize(stopped, bounds=box, budget=600, checkpoint=folder)
     t = np.random.default_rng(0).dirichlet(np.ones(2), 40)
     np.testing.assert_array_equal(more.pareto_set(t), whole.pareto_set(t))
 

@@ -85,8 +85,8 @@ PICKLED_ARRAY = npy(np.zeros(1)).replace(b"'<f8'", b"'|O' ") + pickle.dumps(Harm
 
 FILES = {
     "compressed.bez": lambda: surface_file(kind=zipfile.ZIP_DEFLATED),
-    "bomb.bez": lambda: zipped([("manifest.json", bytes(200_000_000))], zipfile.ZIP_DEFLATED),
-    "bomb.bsf": lambda: bsf_file(more=" " * 200_000_000, kind=zipfile.ZIP_DEFLATED),
+    "bomb.bez": lambda: zipped([("manifest.json", bytes(60_000_000))], zipfile.ZIP_DEFLATED),
+    "bomb.bsf": lambda: bsf_file(more=" " * 60_000_000, kind=zipfile.ZIP_DEFLATED),
     "brackets.bsf": lambda: bsf_file(more=[[]] * 2_000_000, kind=zipfile.ZIP_DEFLATED),
     "huge.bez": lambda: surface_file(n_objectives=10**6, degree=10**6),
     "huge_degree.bez": lambda: surface_file(degree=10**18),

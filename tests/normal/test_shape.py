@@ -155,7 +155,7 @@ def test_orders_do_not_share_their_nodes():
 
 
 def test_many_objectives_get_a_choice_of_nodes_that_changes_with_the_order():
-    first, second = inner_nodes(8, 6), inner_nodes(8, 7)
+    first, second = inner_nodes(6, 7), inner_nodes(6, 8)
     assert len(first) == len(second) == Schedule().most_nodes
     assert not np.array_equal(first, second)
 
