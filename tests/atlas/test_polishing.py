@@ -168,7 +168,8 @@ def test_penalties_that_are_all_least_at_0():
             np.testing.assert_allclose(solution.front(solution.t(f)), f, atol=1e-6 * span.max())
 
 
-def test_answers_are_never_worse_than_the_archive():
+@pytest.mark.parametrize("known", [0.4, 0.672], ids=["better", "nearly as good"])
+def test_answers_are_never_worse_than_the_archive(known):
     # Two wells along x0; the higher one is where the search starts.
     def f(x):
         well = 16 * (x[0] * (1 - x[0])) ** 2 - 0.2 * x[0]
@@ -181,7 +182,7 @@ def test_answers_are_never_worse_than_the_archive():
         start = np.array([[0.0, 0.5, 0.5]])
         a = centered(program.values(start))
         higher = Polish(program)(a, start)
-        program.values(np.array([[1.0, 0.4, 0.5]]))
+        program.values(np.array([[1.0, known, 0.5]]))
         lower = Polish(program)(a, start)
     assert higher.z[0, 0] < 0.1
     np.testing.assert_allclose(lower.z, [[1.0, 0.5, 0.5]], atol=1e-8)

@@ -2,9 +2,9 @@
 from the design that patches have there."""
 
 import numpy as np
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Int
 
-from ..answer import Exact, ExactAround, best_levels, centered
+from ..answer import Exact, ExactAround, centered
 from ..objectives import FeasibleSet, FlatObjectives
 from .active_sets import Model, solve_above
 from .local_solves import Ends
@@ -13,15 +13,20 @@ from .program import Archive, Program, nondominated
 TIGHT = 1e-6
 """Inequalities with less room are tried as active."""
 
-NO_LEAD = 1e-8
-"""Archived designs that are lower than a solution by less are no reason to search again."""
+NO_LEAD, NEARLY, ELSEWHERE = 1e-8, 1e-2, 0.1
+"""Searches begin once more from archived designs that are lower than a solution by more than the
+first number; or higher by less than the second, and farther away than the third, in units of the
+box: between them and the chart point another basin may become the best."""
+
+AT_ONCE = 64
+"""Chart points compared with the archive at a time."""
 
 
 class Polish:
     """Solutions above chart points, with the functions of the problem.
 
-    They are never worse than what was evaluated before: where an archived design is better, the
-    search starts once more from there.
+    They are never worse than what was evaluated before: where an archived design is better, or
+    nearly as good elsewhere, the search starts once more from there.
 
     Attributes:
         program: rows with their derivatives, in the units of an atlas.
@@ -59,29 +64,52 @@ class Polish:
 
     def solve(self, a: np.ndarray, z: np.ndarray) -> tuple[Ends, Bool[np.ndarray, " n"]]:
         """The best points with their labels, and which of them are solutions."""
-        program, M, n = self.program, self.program.n_objectives, len(a)
+        program = self.program
+        # Nothing that is met on the way is kept.
+        program.archive = self.archive
+        ends, solved = self.search_from(a, z)
+        rest, known = self.rivals(a, ends)
+        if len(rest):
+            other, good = self.search_from(a[rest], self.archive.z[known])
+            lower = program.merit(other.r, a[rest]) < program.merit(ends.r[rest], a[rest])
+            ends.put_better(rest, other, program, a)
+            solved[rest] = np.where(lower, good, solved[rest])
+        program.archive = self.archive
+        return ends, solved
+
+    def search_from(self, a: np.ndarray, z: np.ndarray) -> tuple[Ends, Bool[np.ndarray, " n"]]:
+        """Solutions from designs whose place says what is active."""
+        program, M = self.program, self.program.n_objectives
         z = program.clip(z)
         r = program.values(z)
         active = r > -TIGHT
         active[:, :M] = active[:, M + program.n_inequalities :] = True
         side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
-        mu = np.zeros((n, program.n_rows))
+        mu = np.zeros((len(a), program.n_rows))
         mu[:, :M] = 1 / M
-        # Nothing that is met on the way is kept.
-        program.archive = self.archive
-        ends, solved = solve_above(program, a, Ends(z, r, mu, active, side))
-        known, where = best_levels((self.archive.f - program.ideal) / program.span, a)
-        level = (ends.r[:, :M] - a).max(axis=1)
-        rest = np.flatnonzero(~(known >= level - NO_LEAD))
-        if len(rest):
-            again = Ends(
-                self.archive.z[where[rest]], *(part[rest] for part in (r, mu, active, side))
-            )
-            other, good = solve_above(program, a[rest], again, labeled=False)
-            ends.put_better(rest, other, program, a)
-            solved[rest] |= good
-        program.archive = self.archive
-        return ends, solved
+        return solve_above(program, a, Ends(z, r, mu, active, side))
+
+    def rivals(
+        self, a: np.ndarray, ends: Ends
+    ) -> tuple[Int[np.ndarray, " k"], Int[np.ndarray, " k"]]:
+        """The chart points at which an archived design is better than the end of a search, or is
+        elsewhere and nearly as good, and the best of these."""
+        program, M = self.program, self.program.n_objectives
+        f = (self.archive.f - program.ideal) / program.span
+        rows, known = [], []
+        for block in np.array_split(np.arange(len(a)), -(-len(a) // AT_ONCE)) if len(f) else ():
+            levels = (f[None] - a[block, None]).max(axis=2)
+            levels -= (ends.r[block, :M] - a[block]).max(axis=1, keepdims=True)
+            i, k = np.nonzero(levels < NEARLY)
+            apart = np.abs(self.archive.z[k] - ends.z[block[i]]).max(axis=1) > ELSEWHERE
+            use = apart | (levels[i, k] < -NO_LEAD)
+            i, k = i[use], k[use]
+            order = np.argsort(levels[i, k])
+            first = order[np.unique(i[order], return_index=True)[1]]
+            rows.append(block[i[first]])
+            known.append(k[first])
+        nothing = np.zeros(0, dtype=int)
+        return np.concatenate([nothing, *rows]), np.concatenate([nothing, *known])
 
 
 def settle(
