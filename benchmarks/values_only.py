@@ -5,7 +5,7 @@ is traced; or, with `--traced`, given as they are, with exact derivatives and no
     python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
 
 The peer's points (pymoo's NSGA-II, population 100) are all nondominated feasible ones that it
-evaluated. Ours are as many of the answer, 1,000 at least, evaluated once more: with fewer IGD+ says
+evaluated. Ours are as many of the answer, from 1,000 to 5,000, evaluated once more: with fewer IGD+ says
 more about their number than about the surface. IGD+ is in
 units of the front's ranges, hypervolumes to 1.1 of them. Where pymoo has no front, it is what either
 of the two found. A row is written when it is made, and rows that are in the file already are not
@@ -48,7 +48,7 @@ SINGLE = (
     *("welded_beam", "truss2d", "carside", "rotated_zdt4"),
 )
 NAMES = [*SINGLE, *(f"{suite}{k}" for suite, ks in SUITES.items() for k in ks)]
-FEWEST_POINTS = 1000
+N_POINTS = 1000, 5000
 
 
 class Written(Problem):
@@ -226,7 +226,7 @@ def main() -> None:
                 continue
             known = problem(name)
             peer = peers(known, options.budget, seed)
-            n_points = max(len(peer), FEWEST_POINTS)
+            n_points = int(np.clip(len(peer), *N_POINTS))
             found, how = ours(known, options.budget, seed, options.traced, n_points)
             reference = front(name, known)
             if reference is None:

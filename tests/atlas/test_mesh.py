@@ -1,6 +1,7 @@
 """Sets from values alone: a mesh of the chart. Functions here are called through `float`, so that
 nothing of them can be traced."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -210,3 +211,20 @@ def test_cells_that_share_a_side_are_one_piece():
 def test_points_beside_each_other_are_one_piece():
     f = np.array([[0.0, 1.0], [0.01, 0.99], [0.02, 0.98], [1.0, 0.0]])
     assert len(np.unique(groups(f))) == 2
+
+
+def test_a_front_in_a_small_part_of_a_wide_box():
+    # Stress and volume of a truss of two bars: sections of 1e-5 of their bounds.
+    def f(x):
+        return jnp.stack([x[0] + x[1], 1e-8 / x[0] + 2e-8 / x[1] + x[2] ** 2])
+
+    low, high = np.array([1e-5, 1e-5, -1.0]), np.array([100.0, 100.0, 1.0])
+    solution = bf.minimize(f, bounds=(low, high), constraints=lambda x: x[0] + x[1] - 1e-3)
+    assert solution.result.reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
+    t = np.linspace(0, 1, 9)[1:-1]
+    t = np.stack([t, 1 - t], axis=1)
+    x, F = np.asarray(solution.design(t)), np.asarray(solution.front(t))
+    # least for a given volume: sections in the ratio of roots
+    total = x[:, 0] + x[:, 1]
+    np.testing.assert_allclose(x[:, 1] / x[:, 0], np.sqrt(2), rtol=1e-3)
+    np.testing.assert_allclose(F[:, 1], 1e-8 * (1 + np.sqrt(2)) ** 2 / total, rtol=1e-5)

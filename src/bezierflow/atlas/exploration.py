@@ -115,6 +115,10 @@ class Population(NamedTuple):
     raw: Float[np.ndarray, "n n_rows"]
     free: "Population | None" = None
 
+    def scaled(self, factor: Float[np.ndarray, " n_free"]) -> "Population":
+        """The same in units of the variables that are multiplied by a factor."""
+        return Population(self.z / factor, self.raw, self.free and self.free.scaled(factor))
+
 
 def evolve(
     program: Program,

@@ -104,6 +104,10 @@ MOST_NOISE = 10.0
 MARGIN, WIDEST = 2.0, 1e-4
 """Nodes keep inequalities by so many tolerances, at most by the second number."""
 
+NARROW, CLOSER, NARROWEST = 1e-2, 4.0, 1e-9
+"""A variable whose nodes lie within the first share of its unit gets one of so many times what they
+take, and not less than the last share."""
+
 COMPARED = 400
 """Points of the archive's front that are looked for on cells after a round."""
 
@@ -537,6 +541,8 @@ class Mesh:
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
             self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
+            if self.refining:
+                self.look_closer()
         elif self.refine(REFINED * most) and not (changes := self.late_news(NEWS * most)):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
             self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
@@ -634,6 +640,21 @@ class Mesh:
             self.bend = np.tile(0.1 * np.eye(self.bend.shape[1]), (len(self.z), 1, 1))
             self.mu = np.array(self.mu)
             self.mu[:, : program.n_objectives] *= program.span / old
+
+    def look_closer(self) -> None:
+        """Smaller units of variables that vary little on the front, in a part of a wide box: what
+        is short or near is said in these."""
+        program, width = self.program, np.ptp(self.z, axis=0) if len(self.z) > 1 else np.ones(1)
+        narrow = (width > 0) & (width < NARROW)
+        if not (program.has_hessians and narrow.any()) or program.n_auxiliary:
+            return
+        factor = np.where(narrow, np.maximum(CLOSER * width, NARROWEST), 1.0)
+        program.change_units(factor)
+        self.z, self.box = self.z / factor, (self.box[0] / factor, self.box[1] / factor)
+        self.population = self.population and self.population.scaled(factor)
+        if program.n_rows > program.n_objectives and len(program.archive.z):
+            self.scale_constraints()
+        self.arcs, self.traced, self.fitted, self.checked = [], {}, {}, {}
 
     def first_nodes(self) -> int:
         """Nodes above an even grid of the simplex, from the best designs known."""

@@ -189,6 +189,12 @@ class Program:
         other.evaluator, other.archives = copy.copy(self.evaluator), list(self.archives)
         return other
 
+    def change_units(self, factor: Float[np.ndarray, " n_free"]) -> None:
+        """Multiplies the units of the variables: z becomes z / factor."""
+        self.unit = self.unit * factor
+        self.lower, self.upper = self.lower / factor, self.upper / factor
+        self.archives = [Archive(z / factor, f) for z, f in self.archives]
+
     @property
     def archive(self) -> Archive:
         """Every feasible point evaluated, as far as it may still matter."""
