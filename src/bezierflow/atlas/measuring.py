@@ -13,6 +13,7 @@ from ..objectives import BudgetSpentError
 from .building import AtlasState
 from .local_solves import PARTS, Ends
 from .mesh import ROUGHEST, Mesh
+from .program import NEARLY_FEASIBLE, Program
 
 N_ON_SET, N_ANYWHERE = 200, 100
 """Fresh chart points: below points of the set, and anywhere on the simplex."""
@@ -99,12 +100,12 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     z, found = _both_solutions(mesh, atlas, a, mapped)
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]
-    best = np.minimum(program.merit(found.r, a), program.known_merit(a)[0])
+    best = np.minimum(_level(program, found.r, a), program.known_merit(a)[0])
     diameter, exact = _diameter(atlas, rng), program.values(z)
 
     def against(z: np.ndarray, limit: float) -> AtlasError:
         r = program.values(z)
-        gain, end = program.merit(r, a) - best, M + program.n_inequalities
+        gain, end = _level(program, r, a) - best, M + program.n_inequalities
         constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
         # A solution that is as good elsewhere does not make the answer wrong.
         same = mesh.polished & (np.abs(gain) < SAME_LEVEL)
@@ -125,6 +126,13 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     return replace(against(z, BEATEN), patches=against(mapped, ROUGHEST))
 
 
+def _level(program: Program, r: np.ndarray, a: np.ndarray) -> Float[np.ndarray, " n"]:
+    """The merit of rows, without a price for violations that searches leave over."""
+    M = program.n_objectives
+    small = np.abs(r[:, M:]) <= NEARLY_FEASIBLE
+    return program.merit(np.concatenate([r[:, :M], np.where(small, 0.0, r[:, M:])], axis=1), a)
+
+
 def _both_solutions(
     mesh: Mesh, atlas: BezierAtlas, a: np.ndarray, mapped: np.ndarray
 ) -> tuple[np.ndarray, Ends]:
@@ -135,8 +143,8 @@ def _both_solutions(
         return mapped[: len(found.z)], found
     z = atlas.answers(a[:TELLING]).z
     found = _other_solutions(mesh, a[:TELLING], z)
-    lead = mesh.program.merit(mesh.program.values(z), a[:TELLING])
-    lead = lead - mesh.program.merit(found.r, a[:TELLING])
+    lead = _level(mesh.program, mesh.program.values(z), a[:TELLING])
+    lead = lead - _level(mesh.program, found.r, a[:TELLING])
     if np.mean(lead > BEATEN) > MANY_BEATEN:
         return z, found
     rest = atlas.answers(a[TELLING:]).z
