@@ -7,9 +7,9 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.answer import best_levels
+from bezierflow.atlas.cells import connected, cubic, triangulated
 from bezierflow.atlas.local_solves import descend
 from bezierflow.atlas.lone_points import groups
-from bezierflow.atlas.mesh import _connected, _cubic, _triangulated
 from bezierflow.atlas.program import Program
 from bezierflow.bezier import design_matrix
 from bezierflow.objectives import feasible_set, read_problem
@@ -182,19 +182,19 @@ def test_searches_learn_the_curvature():
 
 
 def test_cells_between_points():
-    nodes, beside = _triangulated(np.array([[0.3], [0.0], [1.0]]))
+    nodes, beside = triangulated(np.array([[0.3], [0.0], [1.0]]))
     assert nodes.tolist() == [[1, 0], [0, 2]]
     assert beside.tolist() == [[1, -1], [-1, 0]]
     corners = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0], [1.0, 1.0]])
-    assert len(_triangulated(corners)[0]) == 2
-    assert len(_triangulated(corners[:1])[0]) == 0
-    assert len(_triangulated(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))[0]) == 0
+    assert len(triangulated(corners)[0]) == 2
+    assert len(triangulated(corners[:1])[0]) == 0
+    assert len(triangulated(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))[0]) == 0
 
 
 def test_an_interval_goes_through_its_nodes_and_their_neighbors():
     c = np.array([[0.0], [1.0], [2.5], [4.0]])
     y = (c**3 - c)[:, :1]
-    degree, control = _cubic(c, y, np.array([1, 2]), np.array([3, 0]))
+    degree, control = cubic(c, y, np.array([1, 2]), np.array([3, 0]))
     assert degree == 3
     t = np.linspace(0, 1, 5)
     x = 1.0 + 1.5 * t
@@ -204,8 +204,8 @@ def test_an_interval_goes_through_its_nodes_and_their_neighbors():
 
 def test_cells_that_share_a_side_are_one_piece():
     nodes = np.array([[0, 1], [1, 2], [3, 4]])
-    assert len(set(_connected(nodes, [b"", b"", b""]))) == 2
-    assert len(set(_connected(nodes, [b"", b"a", b""]))) == 3
+    assert len(set(connected(nodes, [b"", b"", b""]))) == 2
+    assert len(set(connected(nodes, [b"", b"a", b""]))) == 3
 
 
 def test_points_beside_each_other_are_one_piece():

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from .local_solves import Ends, search
+from .local_solves import PARTS, Ends, search
 from .program import Program
 
 AT_ONCE = 24
@@ -108,6 +108,16 @@ class Curvature:
         r, J = self.program.slopes(z)
         return r, J, self.H[None]
 
+    def learn(
+        self, before: Float[np.ndarray, " n"], now: Float[np.ndarray, " n"]
+    ) -> Float[np.ndarray, " n"]:
+        """By which steps with Hessians of another design shortened, 1 at most."""
+        with np.errstate(invalid="ignore"):
+            rate = now / before
+        seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
+        self.rate = float(seen.max()) if len(seen) else self.rate
+        return np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
+
 
 class Step(NamedTuple):
     """A step of designs with the multipliers and the label that it ends with."""
@@ -171,34 +181,20 @@ def follow(
     """Solutions above chart points from designs, multipliers and labels nearby, and which of them
     were found; for a saddle point, a design beside it."""
     curvature = curvature or Curvature(program)
-    z, mu, active, side = begin.z.copy(), begin.mu.copy(), begin.active.copy(), begin.side.copy()
-    z = np.clip(z, program.lower, program.upper)
-    r, done = begin.r.copy(), np.zeros(len(z), dtype=bool)
-    fresh, ways, checks = np.zeros(len(z), dtype=bool), np.zeros(z.shape), False
-    tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
-    todo, length = np.arange(len(z)), np.full(len(z), np.inf)
+    ends = Ends(*(getattr(begin, name).copy() for name in PARTS))
+    ends.z = np.clip(ends.z, program.lower, program.upper)
+    n = len(ends.z)
+    done, fresh, ways, checks = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), {}, False
+    todo, length = np.arange(n), np.full(n, np.inf)
     for iteration in range(MOST_STEPS):
         exact = iteration >= STALE_STEPS or curvature.renews or checks
-        r[todo], J, rows = curvature.look(z[todo], exact)
+        ends.r[todo], J, H = curvature.look(ends.z[todo], exact)
         before, fresh[todo] = length[todo], exact
         for k, i in enumerate(todo.tolist()):
-            H = np.tensordot(mu[i] + tie, rows[min(k, len(rows) - 1)], axes=1)
-            model = Model(program, a[i], z[i], r[i], J[k], H)
-            step = model.solve(active[i], side[i])
-            length[i] = np.inf if step is None else np.abs(step.d).max()
-            if step is not None:
-                z[i] = np.clip(z[i] + step.d, program.lower, program.upper)
-                mu[i], active[i], side[i] = step.mu, step.active, step.side
-                ways[i] = model.falling(step) if length[i] < NUDGES[0] else 0.0
+            length[i], ways[i] = _step(program, a[i], ends, i, J[k], H[min(k, len(H) - 1)])
         now = length[todo]
-        with np.errstate(invalid="ignore"):
-            rate = now / before
         # Newton's error is the square of its last step, else a share of it.
-        left = now**2 if exact else now * np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
-        done[todo] = left < SHORT
-        seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
-        if len(seen) and not exact:
-            curvature.rate = float(seen.max())
+        done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SHORT
         todo = todo[(now <= LONGEST) & (now >= SHORT)]
         if len(todo) == 0 and not curvature.constant:
             # Hessians of another design see no saddle points of this one.
@@ -206,29 +202,54 @@ def follow(
         if len(todo) == 0:
             break
     found = np.flatnonzero(done)
-    r[found] = program.values(z[found])
-    for i in found[ways[found].any(axis=1)].tolist():
-        z[i], r[i] = _beside(program, a[i], z[i], Step(ways[i], mu[i], active[i], side[i]))
-        done[i] = False
-    return Ends(z, r, mu, active, side), done
+    ends.r[found] = program.values(ends.z[found])
+    done[_left_saddles(program, a, ends, {i: ways[i] for i in found.tolist()})] = False
+    return ends, done
+
+
+def _step(
+    program: Program, a: np.ndarray, ends: Ends, i: int, J: np.ndarray, H: np.ndarray
+) -> tuple[float, Float[np.ndarray, " n_free"]]:
+    """Makes one Newton step of a search; its length, and after a short one a direction in which
+    objectives fall, zero at a minimum."""
+    tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
+    model = Model(program, a, ends.z[i], ends.r[i], J, np.tensordot(ends.mu[i] + tie, H, axes=1))
+    step = model.solve(ends.active[i], ends.side[i])
+    if step is None:
+        return np.inf, np.zeros(program.n_free)
+    ends.z[i] = np.clip(ends.z[i] + step.d, program.lower, program.upper)
+    ends.mu[i], ends.active[i], ends.side[i] = step.mu, step.active, step.side
+    length = float(np.abs(step.d).max())
+    return length, model.falling(step) if length < NUDGES[0] else np.zeros(program.n_free)
+
+
+def _left_saddles(
+    program: Program, a: np.ndarray, ends: Ends, ways: dict[int, np.ndarray]
+) -> list[int]:
+    """Moves ends that are saddle points in the directions in which objectives fall; returns which
+    these are."""
+    saddles = [i for i, way in ways.items() if way.any()]
+    for i in saddles:
+        ends.z[i], ends.r[i] = _beside(program, a[i], ends, i, ways[i])
+    return saddles
 
 
 def _beside(
-    program: Program, a: np.ndarray, z: np.ndarray, way: Step
+    program: Program, a: np.ndarray, ends: Ends, i: int, way: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """The lowest of some designs beside a saddle point, with its rows.
 
     Along the way that falls active rows come apart; they are brought together again.
     """
     M, sizes = program.n_objectives, np.concatenate([NUDGES, np.negative(NUDGES)])
-    J = program.slopes(z[None])[1][0][way.active]
-    beside = program.clip(z + sizes[:, None] * way.d)
+    z, mu, active, free = ends.z[i], ends.mu[i, :M], ends.active[i], ends.side[i] == 0
+    J = program.slopes(z[None])[1][0][active]
+    beside = program.clip(z + sizes[:, None] * way)
     over = program.values(beside)
     over[:, :M] -= a
-    mu, objectives = way.mu[:M], np.flatnonzero(way.active) < M
-    off = over[:, way.active] - np.outer(over[:, :M] @ mu / mu.sum(), objectives)
+    objectives = np.flatnonzero(active) < M
+    off = over[:, active] - np.outer(over[:, :M] @ mu / mu.sum(), objectives)
     back = np.zeros(beside.shape)
-    free = way.side == 0
     back[:, free] = -np.linalg.lstsq(J[:, free], off.T, rcond=1e-9)[0].T
     beside = np.concatenate([beside, program.clip(beside + back)])
     rows = program.values(beside)

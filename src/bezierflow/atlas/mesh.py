@@ -30,6 +30,16 @@ from ..simplex import grid
 from .active_sets import PRICED, solve_above
 from .arc_cover import TOUCHING, front_arcs, held
 from .arcs import trace
+from .cells import (
+    Cells,
+    chart_number,
+    connected,
+    constant,
+    cubic,
+    hull,
+    quadratic,
+    triangulated,
+)
 from .exploration import (
     FAR,
     Population,
@@ -192,30 +202,6 @@ class MeshRound(NamedTuple):
     covered: float
 
 
-class Cells(NamedTuple):
-    """Simplices between nodes, on the chart of some of the objectives.
-
-    Attributes:
-        objectives: which of them count.
-        nodes: the numbers of each one's nodes.
-        miss: what is expected of its prediction; −1 in a gap.
-        size: its longest edge on the chart.
-        across: the node beyond the side that is opposite to each node; −1 where there is none.
-        covered: whether arcs hold it.
-    """
-
-    objectives: Bool[np.ndarray, " n_objectives"]
-    nodes: Int[np.ndarray, "n n_corners"]
-    miss: Float[np.ndarray, " n"]
-    size: Float[np.ndarray, " n"]
-    across: Int[np.ndarray, "n n_corners"]
-    covered: Bool[np.ndarray, " n"]
-
-    def take(self, rows: np.ndarray) -> "Cells":
-        """Some of them."""
-        return Cells(self.objectives, *(part[rows] for part in self[1:]))
-
-
 @kind("atlas.mesh/1")
 class Mesh:
     """Nodes found so far, with what it takes to find more.
@@ -368,7 +354,7 @@ class Mesh:
         if objectives.sum() == 1 and len(own):
             own = own[[self.f[own][:, objectives].argmin()]]
         c = self.on_chart(objectives)
-        nodes, beside = _triangulated(c[own])
+        nodes, beside = triangulated(c[own])
         nodes = own[nodes]
         corners = c[nodes]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
@@ -380,7 +366,7 @@ class Mesh:
             miss = np.nan_to_num(
                 self.miss[newest] * (size / self.width[newest]) ** 2, posinf=np.inf
             )
-        corners = self.corners(nodes, _number(objectives))
+        corners = self.corners(nodes, chart_number(objectives))
         gap = np.array([key in self.gaps for key in corners], dtype=bool)
         # How fast designs change: a neighbor in which they change much faster is across a jump.
         z = self.z[nodes]
@@ -404,7 +390,7 @@ class Mesh:
         """What the polynomial of each cell is made of."""
         numbers = np.append(self.number, -1)
         parts = numbers[np.concatenate([cells.nodes, cells.across], axis=1)].tolist()
-        chart = _number(cells.objectives)
+        chart = chart_number(cells.objectives)
         return [(chart, *row) for row in parts]
 
     def corners(
@@ -466,7 +452,7 @@ class Mesh:
     def polynomials(self, cells: Cells) -> list[tuple[int, np.ndarray]]:
         """The degree and the control points of each cell's quantities."""
         c, y = self.on_chart(cells.objectives), self.quantities(cells.objectives)
-        make = {1: _constant, 2: _cubic}.get(int(cells.objectives.sum()), _quadratic)
+        make = {1: constant, 2: cubic}.get(int(cells.objectives.sum()), quadratic)
         parts = zip(cells.nodes, cells.across, strict=True)
         return [make(c, y, own, across) for own, across in parts]
 
@@ -478,7 +464,7 @@ class Mesh:
             usable = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
             cells = cells.take(looked & usable & ~cells.covered)
             patches = self.as_patches(cells, cells.miss)
-            region = _connected(cells.nodes, [patch.label.key for patch in patches])
+            region = connected(cells.nodes, [patch.label.key for patch in patches])
             first = 1 + max((patch.region for patch in made), default=-1)
             parts = zip(patches, region, strict=True)
             made += [replace(patch, region=first + k) for patch, k in parts]
@@ -541,8 +527,7 @@ class Mesh:
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
             self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
-            if self.refining:
-                self.look_closer()
+            self.look_closer()
         elif self.refine(REFINED * most) and not (changes := self.late_news(NEWS * most)):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
             self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
@@ -642,11 +627,12 @@ class Mesh:
             self.mu[:, : program.n_objectives] *= program.span / old
 
     def look_closer(self) -> None:
-        """Smaller units of variables that vary little on the front, in a part of a wide box: what
-        is short or near is said in these."""
+        """Before cells are cut, smaller units for variables that vary little on the front, in a
+        part of a wide box: what is short or near is said in these."""
         program, width = self.program, np.ptp(self.z, axis=0) if len(self.z) > 1 else np.ones(1)
         narrow = (width > 0) & (width < NARROW)
-        if not (program.has_hessians and narrow.any()) or program.n_auxiliary:
+        exact = program.has_hessians and not program.n_auxiliary
+        if not (exact and self.refining and narrow.any()):
             return
         factor = np.where(narrow, np.maximum(CLOSER * width, NARROWEST), 1.0)
         program.change_units(factor)
@@ -946,7 +932,7 @@ class Mesh:
             ends.put_better(todo, self.solve(a[todo], z[todo]), program, a)
         value = program.merit(ends.r, a)
         miss = np.maximum(promised - value, 0.0)
-        keys = self.corners(cells.nodes, _number(cells.objectives))
+        keys = self.corners(cells.nodes, chart_number(cells.objectives))
         new = self.add(ends, np.where(np.isfinite(miss), miss, np.inf), width)
         own = ends.r[:, :M][:, cells.objectives] @ frame(n).T
         away = np.linalg.norm(own - middle, axis=1)
@@ -959,7 +945,7 @@ class Mesh:
     def follow_rim(self) -> bool:
         """Looks for nodes beyond the largest sides of the rim; whether there was anything to do."""
         M = self.program.n_objectives
-        sides, normals = _hull(self.c)
+        sides, normals = hull(self.c)
         corners = self.c[sides]
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
@@ -986,101 +972,8 @@ class Mesh:
         return True
 
 
-def _number(objectives: Bool[np.ndarray, " n_objectives"]) -> int:
-    """Of a chart: the sum of the powers of 2 of its objectives."""
-    return int(objectives @ 2 ** np.arange(len(objectives)))
-
-
 def _nothing(program: Program, n: int) -> tuple[np.ndarray, ...]:
     """Rows, multipliers and labels of n searches before they begin."""
     R, L = program.n_rows, program.n_free
     rows = np.zeros((n, R))
     return rows, rows.copy(), np.zeros((n, R), dtype=bool), np.zeros((n, L), dtype=int)
-
-
-def _triangulated(
-    a: Float[np.ndarray, "n dimension"],
-) -> tuple[Int[np.ndarray, "k n_corners"], Int[np.ndarray, "k n_corners"]]:
-    """Cells between points, and the cell opposite to each corner of each, −1 for none."""
-    n, d = a.shape
-    nothing = np.zeros((0, d + 1), dtype=int)
-    if n < d + 1:
-        return nothing, nothing
-    if d == 0:
-        return np.zeros((1, 1), dtype=int), np.full((1, 1), -1)
-    if d == 1:
-        order = np.argsort(a[:, 0])
-        beside = np.full((n - 1, 2), -1)
-        beside[:-1, 0], beside[1:, 1] = np.arange(1, n - 1), np.arange(n - 2)
-        return np.stack([order[:-1], order[1:]], axis=1), beside
-    from scipy.spatial import Delaunay, QhullError  # half a second that only atlases need
-
-    try:
-        made = Delaunay(a)
-    except QhullError:  # all on one line
-        return nothing, nothing
-    return np.asarray(made.simplices, dtype=int), np.asarray(made.neighbors, dtype=int)
-
-
-def _connected(nodes: Int[np.ndarray, "n n_corners"], keys: list[bytes]) -> list[int]:
-    """A number for each cell: the same for those that share a side and have the same key."""
-    owner = np.arange(len(nodes))
-    sides: dict[tuple[bytes, tuple[int, ...]], int] = {}
-    for k, (cell, key) in enumerate(zip(nodes.tolist(), keys, strict=True)):
-        for i in range(len(cell)):
-            side = key, tuple(sorted(cell[:i] + cell[i + 1 :]))
-            other = sides.setdefault(side, k)
-            owner[owner == owner[k]] = owner[other]
-    return owner.tolist()
-
-
-def _hull(
-    c: Float[np.ndarray, "n dimension"],
-) -> tuple[Int[np.ndarray, "k dimension"], Float[np.ndarray, "k dimension"]]:
-    """The sides of the convex hull of points, and their outward normals."""
-    from scipy.spatial import ConvexHull, QhullError
-
-    d = c.shape[1]
-    try:
-        hull = ConvexHull(c)
-    except (QhullError, ValueError):
-        return np.zeros((0, d), dtype=int), np.zeros((0, d))
-    return np.asarray(hull.simplices, dtype=int), np.asarray(hull.equations)[:, :-1]
-
-
-def _constant(
-    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """A single node."""
-    return 0, y[own]
-
-
-def _cubic(
-    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """A polynomial through an interval's nodes and one more on either side, as far as there are
-    any."""
-    part = np.concatenate([own, across[across >= 0]])
-    t = (c[part, 0] - c[own[0], 0]) / (c[own[1], 0] - c[own[0], 0])
-    D = len(part) - 1
-    return D, np.linalg.solve(design_matrix(np.stack([1 - t, t], axis=1), D), y[part])
-
-
-def _quadratic(
-    c: np.ndarray, y: np.ndarray, own: np.ndarray, across: np.ndarray
-) -> tuple[int, np.ndarray]:
-    """A quadratic through the nodes of a simplex and of its neighbors; linear where these are too
-    few, or too near to a conic section."""
-    M = len(own)
-    others = across[across >= 0]
-    linear = np.linalg.solve(design_matrix(np.eye(M), 1), y[own])
-    sides = c[own[1:]] - c[own[0]]
-    if len(others) < M * (M - 1) // 2 or np.linalg.cond(sides) > 1e8:
-        return 1, linear
-    part = np.concatenate([own, others])
-    rest = np.linalg.solve(sides.T, (c[part] - c[own[0]]).T).T
-    t = np.concatenate([1 - rest.sum(axis=1, keepdims=True), rest], axis=1)
-    basis = design_matrix(t, 2)
-    if np.linalg.cond(basis) > 1e3:
-        return 1, linear
-    return 2, np.linalg.lstsq(basis, y[part], rcond=None)[0]
