@@ -436,11 +436,18 @@ class Manifold(eqx.Module):
         """A point of the set near x, where Newton's method finds one. Traceable by JAX."""
         scale = jnp.finfo(x.dtype).eps
 
-        def step(_: object, x: Array) -> Array:
-            h, J = self.feasible.equalities(x), jax.jacrev(self.feasible.equalities)(x)
+        def move(h: Array, J: Array) -> Array:
             gram = J @ J.T
             gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))
-            return jnp.asarray(self.feasible.clip(x - J.T @ jnp.linalg.solve(gram, h)))
+            return -J.T @ jnp.linalg.solve(gram, h)
+
+        def step(_: object, x: Array) -> Array:
+            own = self.feasible
+            h, J = own.equalities(x), jax.jacrev(own.equalities)(x)
+            full = move(h, J)
+            # Variables that a bound holds do not move: clipping them would leave most of h.
+            held = ((x <= own.lower) & (full < 0)) | ((x >= own.upper) & (full > 0))
+            return jnp.asarray(own.clip(x + move(h, jnp.where(held, 0.0, J))))
 
         return jax.lax.fori_loop(0, SCHEDULE.projections, step, x)
 
