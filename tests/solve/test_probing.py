@@ -11,7 +11,7 @@ import bezierflow as bf
 from bezierflow.evaluations import Evaluations
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
-from bezierflow.solve import Call, Manifold, probe
+from bezierflow.solve import Call, only_point, probe
 
 
 def rippled(x):
@@ -131,7 +131,7 @@ def test_equality_constraints_may_leave_one_point_or_several():
     passing = [circle, LinearConstraint([[1, 1]], 2.0, 2.0)]
     with double_precision():
         points = [
-            Manifold(feasible_set(box, constraints, 2)).only_point(box)
+            only_point(feasible_set(box, constraints, 2), box)
             for constraints in (lines, crossing, passing, [circle])
         ]
     np.testing.assert_allclose(points[0], [0.1, 0.3], atol=1e-12)

@@ -15,7 +15,7 @@ from jaxtyping import Float
 from ..answer import Label, Patch, frame, variables
 from ..bezier import design_matrix
 from .active_sets import Curvature, follow
-from .holding import Active, Held, hold, sign_slopes, signs, switched
+from .holding import Active, Held, hold, independent, sign_slopes, signs, switched
 from .local_solves import Ends
 from .program import Program
 
@@ -172,12 +172,13 @@ def _start(curvature: Curvature, begin: Ends, c: float) -> tuple[Active, Held]:
     side = np.where(z < program.lower + AT_BOUND, -1, np.where(z > program.upper - AT_BOUND, 1, 0))
     tight = (rows < M) | (rows >= end) | (r > -AT_BOUND)
     half = np.where(rows < M, 1 / M, 0.0)
-    active, at = Active(begin.active[0], begin.side[0]), np.array([c])
+    active = independent(curvature, Active(begin.active[0], begin.side[0]), z, begin.mu[0])
+    at = np.array([c])
     if active.rows[:M].all():
         found = hold(curvature, active, at, begin.z, begin.mu)
         if found.ok[0] and signs(program, active, found.y).min() > -WRONG:
             return active, found
-    active = Active(tight, side)
+    active = independent(curvature, Active(tight, side), z, begin.mu[0])
     found = hold(curvature, active, at, begin.z, half[None])
     found.ok[0] &= bool(signs(program, active, found.y).min() > -WRONG)
     return active, found
@@ -214,6 +215,7 @@ def _enter(curvature: Curvature, before: Active, arc: Arc, way: float) -> tuple[
         found, good = follow(program, beyond[:, None] * frame(M), begin, curvature)
         if good[0] and found.active[0, :M].all():
             new = Active(found.active[0], found.side[0])
+            new = independent(curvature, new, found.z[0], found.mu[0])
             there = hold(curvature, new, beyond, found.z, found.mu)
             there.ok[0] &= bool(np.abs(there.z - z).max() < APART)
             return new, there

@@ -8,6 +8,9 @@ from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
 
+FLATTEST = 1e-8
+"""Cells that are thinner than this share of their length are none."""
+
 
 class Cells(NamedTuple):
     """Simplices between nodes, on the chart of some of the objectives.
@@ -59,7 +62,12 @@ def triangulated(
         made = Delaunay(a)
     except QhullError:  # all on one line
         return nothing, nothing
-    return np.asarray(made.simplices, dtype=int), np.asarray(made.neighbors, dtype=int)
+    nodes, beside = np.asarray(made.simplices, dtype=int), np.asarray(made.neighbors, dtype=int)
+    # Where the front is thinner than the chart, cells between nodes of it may be flat.
+    spread = np.linalg.svd(a[nodes[:, 1:]] - a[nodes[:, :1]], compute_uv=False)
+    kept = spread[:, -1] > FLATTEST * spread[:, 0]
+    number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
+    return nodes[kept], number[beside[kept]]
 
 
 def connected(nodes: Int[np.ndarray, "n n_corners"], keys: list[bytes]) -> list[int]:

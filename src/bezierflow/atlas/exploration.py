@@ -154,6 +154,7 @@ def evolve(
     longest = MOST_GENERATIONS if most == np.inf else LONG_GENERATIONS
     while len(history) < longest and made + n * len(groups) <= most:
         children = np.concatenate([_children(group.z, low, high, rng, n) for group in groups])
+        children = program.onto(children)
         made += len(children)
         rows = program.values(children) * program.scale + program.shift
         groups = _next_generation(program, groups, Population(children, rows), size)

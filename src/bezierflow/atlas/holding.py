@@ -30,6 +30,10 @@ how rows bend along it."""
 ZERO = 1e-9
 """Eigenvalues above minus this count as nonnegative."""
 
+DEPENDENT = 1e-7
+"""A row whose slope along free variables is a combination of those of other active rows, up to this
+share of its length, says nothing more."""
+
 FARTHEST = 10.0
 """A step that is longer, in units of the box, leads nowhere."""
 
@@ -189,6 +193,29 @@ class _Step:
         by_r = np.einsum("nri,ni->nr", J, by_z)
         along = np.where(side == 0, by_z, -side * price), by_c[:, -1:], np.where(rows, by_mu, by_r)
         return np.concatenate(at, axis=1), np.concatenate(along, axis=1)
+
+
+def independent(
+    curvature: Curvature,
+    active: Active,
+    z: Float[np.ndarray, " n_free"],
+    mu: Float[np.ndarray, " n_rows"],
+) -> Active:
+    """The active set without constraints that others of it imply at a design, such as one that was
+    given twice: multipliers of all of them are not unique. Those with the largest stay."""
+    M = curvature.program.n_objectives
+    given = np.flatnonzero(active.rows[M:]) + M
+    if len(given) < 2:
+        return active
+    slopes = curvature.look(z[None], False)[1][0][:, active.side == 0]
+    rows, basis = active.rows.copy(), np.zeros((0, slopes.shape[1]))
+    for row in given[np.argsort(-np.abs(mu[given]), kind="stable")].tolist():
+        rest = slopes[row] - basis.T @ (basis @ slopes[row])
+        length = np.linalg.norm(rest)
+        rows[row] = length > DEPENDENT * np.linalg.norm(slopes[row])
+        if rows[row]:
+            basis = np.vstack([basis, rest / length])
+    return active._replace(rows=rows)
 
 
 def signs(

@@ -116,7 +116,7 @@ MARGIN, WIDEST = 2.0, 1e-4
 
 NARROW, CLOSER, NARROWEST = 1e-2, 4.0, 1e-9
 """A variable whose nodes lie within the first share of its unit gets one of so many times what they
-take, and not less than the last share."""
+take; one whose nodes lie within the last share has one value."""
 
 COMPARED = 400
 """Points of the archive's front that are looked for on cells after a round."""
@@ -630,11 +630,11 @@ class Mesh:
         """Before cells are cut, smaller units for variables that vary little on the front, in a
         part of a wide box: what is short or near is said in these."""
         program, width = self.program, np.ptp(self.z, axis=0) if len(self.z) > 1 else np.ones(1)
-        narrow = (width > 0) & (width < NARROW)
+        narrow = (width > NARROWEST) & (width < NARROW)  # what varies less is one value
         exact = program.has_hessians and not program.n_auxiliary
         if not (exact and self.refining and narrow.any()):
             return
-        factor = np.where(narrow, np.maximum(CLOSER * width, NARROWEST), 1.0)
+        factor = np.where(narrow, CLOSER * width, 1.0)
         program.change_units(factor)
         self.z, self.box = self.z / factor, (self.box[0] / factor, self.box[1] / factor)
         self.population = self.population and self.population.scaled(factor)

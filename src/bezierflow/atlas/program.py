@@ -23,7 +23,14 @@ from jaxtyping import Array, Bool, Float, Int
 from ..answer import best_levels
 from ..evaluations import Evaluations
 from ..kinks import Lifted
-from ..objectives import FeasibleSet, FlatObjectives, JaxEvaluator, PlacesPoints, bridges
+from ..objectives import (
+    FeasibleSet,
+    FlatObjectives,
+    JaxEvaluator,
+    Manifold,
+    PlacesPoints,
+    bridges,
+)
 from ..runs import kind
 
 STEEPEST = 1e7
@@ -232,6 +239,14 @@ class Program:
             if self.tight
             else np.clip(z, self.lower, self.upper)
         )
+
+    def onto(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
+        """The designs beside these that keep equality constraints, where slopes of these lead
+        there: else no point of a population ever does."""
+        if self.feasible.n_equalities == 0 or not self.has_hessians or len(z) == 0:
+            return z
+        x = Manifold(self.feasible).project(self.x(z))
+        return (x[:, self.free] - self.origin) / self.unit
 
     def values(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_rows"]:
         """The scaled rows; those of the points with exact auxiliary variables, whatever these are

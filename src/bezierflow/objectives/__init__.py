@@ -18,6 +18,7 @@ from .evaluator import (
 from .feasible import Constraint, FeasibleSet, InfeasibleError
 from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
+from .manifold import Manifold
 from .multipliers import face_multipliers
 from .problem import Problem, is_single, read_problem
 from .schedule import SCHEDULE
@@ -58,6 +59,7 @@ __all__ = [
     "InfeasibleError",
     "Integer",
     "JaxEvaluator",
+    "Manifold",
     "Objectives",
     "Placed",
     "PlacesPoints",

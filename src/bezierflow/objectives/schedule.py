@@ -42,6 +42,8 @@ class Schedule:
         n_spread: of so many.
         repair_steps: iterations of SLSQP, and evaluations of least squares, per search.
         repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
+        projections: steps of Newton's method onto equality constraints,
+        on_manifold: which then hold up to this.
         unequal: variables are scaled where the lengths over which they matter differ by more than
             this factor.
         compared: points at which a traced NumPy function is compared with its original.
@@ -78,6 +80,8 @@ class Schedule:
     n_spread: int = 500
     repair_steps: int = 200
     repair_precision: float = 1e-15
+    projections: int = 12
+    on_manifold: float = 1e-9
     unequal: float = 100.0
     compared: int = 30
     compared_slopes: int = 4

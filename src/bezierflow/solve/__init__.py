@@ -8,12 +8,11 @@ from .kinked import settle_on_atlas
 from .loading import load
 from .minimize import minimize, train
 from .mixed import minimize_mixed
-from .probing import Manifold, Probed, probe
+from .probing import Probed, only_point, probe
 
 __all__ = [
     "Call",
     "Checkpoint",
-    "Manifold",
     "Probed",
     "check",
     "kept_arguments",
@@ -21,6 +20,7 @@ __all__ = [
     "minimize",
     "minimize_mixed",
     "offer_search",
+    "only_point",
     "probe",
     "settle_on_atlas",
     "train",

@@ -43,7 +43,7 @@ from .call import Call
 from .causes import find_break, find_cause, find_endless, meets_break
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
-from .probing import Box, Manifold, probe
+from .probing import Box, only_point, probe
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 Designs = Float[np.ndarray, "n n_variables"]
@@ -176,7 +176,7 @@ def _one_feasible_point(problem: Problem, call: Call) -> Attempt | None:
     for it in units of ranges, which are rounding there."""
     if problem.feasible is None or not problem.feasible.n_equalities:
         return None
-    x = Manifold(problem.feasible).only_point(search_box(problem.feasible, problem.start))
+    x = only_point(problem.feasible, search_box(problem.feasible, problem.start))
     if x is None:
         return None
     M, flow = problem.start.n_objectives, call.method

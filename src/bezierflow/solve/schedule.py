@@ -41,9 +41,7 @@ class Schedule:
         population_values: of the population that an answer of objectives that are not convex is
             held against, per variable,
         most_population_values: and at most.
-        ends_projected: how often the ends of lines are projected, see `projections`,
-        projections: steps of Newton's method onto equality constraints,
-        on_manifold: which then hold up to this.
+        ends_projected: how often the ends of lines are projected onto equality constraints.
         broken_values: of an atlas of objectives that jump or fall without end.
         beside_break: designs are moved by this share of their range to see whether they lie next to
             a jump,
@@ -125,8 +123,6 @@ class Schedule:
     population_values: int = 2000
     most_population_values: int = 20_000
     ends_projected: int = 20
-    projections: int = 12
-    on_manifold: float = 1e-9
     broken_values: int = 3000
     beside_break: float = 2e-3
     across_break: float = 0.05
