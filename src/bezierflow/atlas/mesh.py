@@ -50,7 +50,7 @@ from .exploration import (
     spread_points,
 )
 from .local_solves import Ends, search
-from .program import NEARLY_FEASIBLE, Program, nondominated
+from .program import FEASIBLE, NEARLY_FEASIBLE, Program, nondominated
 
 USUAL_BUDGET = 20_000
 """Evaluations that a search plans with where nobody says how many."""
@@ -431,7 +431,8 @@ class Mesh:
         # What violates a constraint is no answer, however little it gains by that.
         end = M + program.n_inequalities
         over = (r[:, M:end] - program.margin) / program.limits
-        out = over.max(axis=1, initial=0.0) > NEARLY_FEASIBLE
+        allowed = 10 * FEASIBLE if self.follows else NEARLY_FEASIBLE  # arcs are exact
+        out = over.max(axis=1, initial=0.0) > allowed
         worst = np.where(out, np.maximum(worst, 2 * ROUGHEST), worst)
         worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
         self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))
