@@ -322,11 +322,10 @@ class Mesh:
         return {}
 
     def faces(self) -> Iterator[Cells]:
-        """The cells of all charts: of all objectives first, then of fewer and fewer, unless curves
-        are followed, which end where one objective is left."""
+        """The cells of all charts: of all objectives first, then of fewer and fewer."""
         M = self.program.n_objectives
         yield self.cells()
-        for k in range(M - 1, 0, -1) if not self.follows else ():
+        for k in range(M - 1, 0, -1):
             for face in combinations(range(M), k):
                 yield self.cells(np.isin(np.arange(M), face))
 
@@ -839,7 +838,7 @@ class Mesh:
 
     def covered(self, nodes: Int[np.ndarray, "n n_objectives"]) -> Bool[np.ndarray, " n"]:
         """Which cells arcs hold."""
-        if not self.arcs or len(nodes) == 0:
+        if not self.arcs or len(nodes) == 0 or nodes.shape[1] < 2:
             return np.zeros(len(nodes), dtype=bool)
         order = np.append(nodes[:, 0], nodes[-1, 1])
         level, slack = self.f[order].mean(axis=1), TOUCHING * self.tol
