@@ -346,13 +346,39 @@ class AtlasSet(ParetoSet):
         return AroundExact(self.atlas, t) if solves else AroundPatch(self.atlas, t)
 
     def spread(self, n: int) -> T:
-        """Always the point of the sample farthest from all that were chosen, beginning with the
-        best of each objective."""
-        f = self.atlas.points.f
+        """Equal lengths of arc for two objectives; for more, always the point of the sample
+        farthest from all that were chosen, beginning with the best of each objective."""
+        f, t = self.atlas.points.f, self.sample_t
+        if self.n_objectives == 2 and len(f) > 1:
+            order = np.argsort(-t[:, 0], kind="stable")
+            first = self._spread_along(t[order, 0], f[order], n)
+            if first is not None:
+                return np.column_stack([first, 1 - first])
         # Where the set has fewer points than n, they are repeated.
-        rows = np.resize(farthest_points(f, n, np.unique(f.argmin(axis=0))), n)
-        t = self.sample_t[rows]
+        t = t[np.resize(farthest_points(f, n, np.unique(f.argmin(axis=0))), n)]
         return t[np.argsort(-t[:, 0], kind="stable")] if self.n_objectives == 2 else t
+
+    def _spread_along(
+        self, first: Float[np.ndarray, " k"], f: Float[np.ndarray, "k 2"], n: int
+    ) -> Float[np.ndarray, " n"] | None:
+        """Numbers t_1 at equal distances along curves through points of the front in order, whose
+        own t_1 are given; None where there are more curves than numbers."""
+        middle = (first[1:] + first[:-1]) / 2
+        between = self.atlas.mapped(self.atlas.place(np.stack([middle, 1 - middle], axis=1))).f
+        steps = np.linalg.norm(np.diff(f, axis=0), axis=1)
+        nearest = np.minimum(*(np.linalg.norm(between - end, axis=1) for end in (f[1:], f[:-1])))
+        # Between the ends of a gap answers are one of its ends.
+        gap = (nearest < SCHEDULE.gap * steps) & (steps > 0)
+        if n - 1 <= gap.sum():
+            return None
+        # A gap is as wide as two points are apart, so that a lone point gets one of its own.
+        steps[gap] = steps[~gap].sum() / (n - 1 - gap.sum())
+        along = np.append(0.0, np.cumsum(steps))
+        place = np.linspace(0, along[-1], n)
+        k = np.clip(np.searchsorted(along, place, side="right") - 1, 0, len(steps) - 1)
+        share = (place - along[k]) / np.maximum(steps[k], np.finfo(float).tiny)
+        share = np.where(gap[k], np.round(share), np.clip(share, 0.0, 1.0))
+        return first[k] + share * (first[k + 1] - first[k])
 
     def front_error(self, error: ErrorEstimate) -> Point:
         """The largest error of answers at fresh points, times the ranges."""

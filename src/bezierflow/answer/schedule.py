@@ -32,6 +32,8 @@ class Schedule:
         candidates: about so many points of the simplex are chosen from where a front is to be
             covered evenly.
         most_spread: more points are not chosen: candidates would be too few to choose evenly from.
+        gap: answers between two points of a curve that are nearer to one of these than this share
+            of their distance say that there is a gap.
         same: a polynomial this close to the front answers as the front would: bounds are kept by a
             wider margin.
         smooth_degree: of the polynomial that is tried for objectives that are no quadratics.
@@ -113,6 +115,7 @@ class Schedule:
     grid_steps: int = 400
     candidates: int = 20_000
     most_spread: int = 5000
+    gap: float = 0.1
     same: float = 5e-10
     smooth_degree: int = 20
     smooth_net: int = 2000
