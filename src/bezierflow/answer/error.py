@@ -63,6 +63,10 @@ class Flag(Enum):
         "a part of the chart has no certified answer: pieces of the Pareto set may be missing or"
         " wrong there; raise the budget, narrow the bounds, or trust only where pareto_set.holds(a)"
     )
+    VIOLATED = (
+        "answers violate a constraint: constraints leave hardly any room there, or none; widen"
+        " them, or state them as equalities"
+    )
     POINTS_APART = (
         "the points fall into groups apart from each other: the Pareto set has several pieces, or"
         " points are missing; what the surface says between the groups is a guess"

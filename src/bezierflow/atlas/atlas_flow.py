@@ -30,6 +30,9 @@ MARGIN, LEAST = 2.0, 1e-7
 benchmarks.calibration`), and no less than the second number, in units of ranges: where an objective
 is at its least, rounding of its value is the root of that in the others."""
 
+VIOLATED = 1e-4
+"""The largest violation of an answer, in units of the constraint's scale, that is only stated."""
+
 MOST_MISSES = 10.0
 """Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
 hundreds of new points."""
@@ -149,7 +152,8 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         details = (*((exact,) if exact else ()), *made)
         if run.stopped is not None:
             return Result(run.stopped, run.ending, details)
-        if Flag.NOT_COVERED in error.flags or not measured:
+        wrong = {Flag.NOT_COVERED, Flag.VIOLATED}.intersection(error.flags)
+        if wrong or not measured:
             return Result(Reason.SUSPECT, advice, details)
         if error.flags:
             claim = f"The front was found, but {exact}, less than asked for: {advice}"
@@ -180,6 +184,8 @@ def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstim
     worst = float(found.front.max(initial=0.0))
     if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
         flags.append(Flag.NOT_COVERED)
+    if found.violation > VIOLATED:
+        flags.append(Flag.VIOLATED)
     if worst > MOST_MISSES * tol:
         flags.append(Flag.NOT_AT_TOLERANCE)
     stated = max(MARGIN * worst, LEAST)

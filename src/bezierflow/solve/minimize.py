@@ -366,7 +366,8 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
     if not found.result.success:
         # An atlas measures in units of the ranges over its set, which are rounding here.
         span = answer.units.span if is_atlas else np.array([np.inf])
-        if not (span <= SCHEDULE.flat * ranges(problem)).all():
+        violates = error is not None and Flag.VIOLATED in error.flags
+        if violates or not (span <= SCHEDULE.flat * ranges(problem)).all():
             return found
         error = None if error is None else replace(error, front=0.0, coverage=1.0, flags=())
     place = point_in_words(x, problem.names, problem.raveling.units)
