@@ -18,7 +18,7 @@ from .evaluator import (
 from .feasible import Constraint, FeasibleSet, InfeasibleError
 from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
-from .multipliers import face_multipliers
+from .multipliers import find_multipliers
 from .problem import Problem, is_single, read_problem
 from .schedule import SCHEDULE
 from .solver_side import (
@@ -75,8 +75,8 @@ __all__ = [
     "can_break",
     "constraint",
     "count_objectives",
-    "face_multipliers",
     "feasible_set",
+    "find_multipliers",
     "from_pymoo",
     "in_blocks",
     "is_single",
