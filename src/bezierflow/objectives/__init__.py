@@ -3,7 +3,7 @@
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
 from .calls import BudgetSpentError, Calls
-from .constraints import constraint, feasible_set
+from .constraints import constraint, feasible_set, read_constraints
 from .differences import Differences
 from .evaluator import (
     Derivatives,
@@ -87,6 +87,7 @@ __all__ = [
     "raise_failures",
     "raveling_of_bounds",
     "read_bounds",
+    "read_constraints",
     "read_function",
     "read_names",
     "read_objectives",
