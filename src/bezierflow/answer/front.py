@@ -18,8 +18,8 @@ from jaxtyping import Array, Float
 from ..bezier import BezierSimplex, SurfaceMap, design_matrix, differentiate, elevate, fit
 from ..compilation import pad_rows, program
 from ..precision import double_precision
+from ..quiet import one_blas_thread
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
-from ..threads import one_blas_thread
 from .schedule import SCHEDULE
 
 
