@@ -27,6 +27,7 @@ from .solver_side import (
     box_on_solver_side,
     number_of,
     on_solver_side,
+    own,
     point_in_words,
     read_names,
 )
@@ -82,6 +83,7 @@ __all__ = [
     "is_single",
     "number_of",
     "on_solver_side",
+    "own",
     "placed_constraints",
     "point_in_words",
     "raise_failures",
