@@ -18,7 +18,7 @@ SOURCE = ROOT / "src" / "bezierflow"
 
 FLOORS = [
     {"kinds"},
-    {"arguments", "compilation", "evaluations", "interrupts", "jax_constants", "threads"},
+    {"arguments", "compilation", "evaluations", "interrupts", "jax_constants", "jaxprs"},
     {"names", "precision", "quiet"},
     {"simplex"},
     {"bezier", "scalarizations", "methods", "problems", "metrics"},

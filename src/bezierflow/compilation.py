@@ -176,8 +176,8 @@ def kept_programs() -> Iterator[None]:
 
 
 def _cache_folder() -> Path | None:
-    """Where programs are kept; None where that is switched off, or where nobody can write or
-    others can.
+    """Where programs are kept; None where that is switched off, or where the folder is not
+    writable, or writable by others.
 
     JAX runs what it finds there, so it must belong to this user alone. A program is made for one
     kind of processor, and homes are shared among machines: each kind has a folder of its own.

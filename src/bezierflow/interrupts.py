@@ -112,7 +112,7 @@ def raise_if_late() -> None:
 
 
 def raise_if_interrupted() -> None:
-    """Raises `KeyboardInterrupt` for a request that nobody has acted upon yet."""
+    """Raises `KeyboardInterrupt` for a request that is still pending."""
     if _Request.pending and threading.current_thread() is threading.main_thread():
         _Request.pending = False
         raise KeyboardInterrupt

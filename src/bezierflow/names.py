@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
+from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
@@ -189,6 +190,12 @@ class Names:
         if unknown:
             raise ValueError(f"names must hold {kinds} and nothing else, got {unknown}")
         return cls(**{name: read_texts(texts, name) for name, texts in data.items()})
+
+    @classmethod
+    def read(cls, names: object) -> "Names":
+        """Names in any form that users give: these, their lists by kind, or None."""
+        given: Any = {} if names is None else names
+        return given if isinstance(given, Names) else cls.from_dict(given)
 
 
 @lru_cache(maxsize=8)

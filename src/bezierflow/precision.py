@@ -79,7 +79,7 @@ def is_traced(*trees: PyTree) -> bool:
 
 
 def in_double_precision(function: Callable[..., T], *arguments: PyTree) -> T:
-    """`function(*arguments)` in double precision, if an argument is float64 and nobody is tracing.
+    """`function(*arguments)` in double precision, if an argument is float64 and none is traced.
 
     Inside somebody's `jit`, `grad` or `vmap` the ambient setting rules: a program whose precision
     switches halfway does not compile. Float32 arrays of the caller's own choice (no float64 among

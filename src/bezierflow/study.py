@@ -220,7 +220,8 @@ class Study:
             opened = nullcontext(LoggedSearch.restored(self._restore, records))
         with opened as log:
             assert log is not None
-            log.tell(*log.waiting)  # in the order of arrival, whoever looks
+            # in the order of arrival, so that every reader sees the same state
+            log.tell(*log.waiting)
             yield log
 
     def ask(self, n: int | None = None) -> Float[np.ndarray, "n n_variables"]:
@@ -240,7 +241,7 @@ class Study:
         jac: Any = None,
         numbers: Sequence[int | str | None] | None = None,
     ) -> int:
-        """Takes values of designs, in any order, also of designs that nobody asked for.
+        """Takes values of designs, in any order, also of designs that were not asked for.
 
         `tell(x, y)` has one design or one per row, with values alike; `tell({8: y, 9: None})` has
         the numbers of `pending`. Whatever was told of a number before is corrected: the newest
@@ -504,7 +505,7 @@ def _jacobian(jac: Any, with_jac: bool, M: int, x: np.ndarray) -> np.ndarray | N
 
 
 class _Closed(BaseException):
-    """Ends a run that nobody waits for."""
+    """Ends a run whose study was closed."""
 
 
 class _AskedRun:
@@ -534,9 +535,7 @@ class _AskedRun:
         raveling = raveling_of_bounds(bounds, None if start is None else start.size)
         if raveling is None:
             raise ValueError("x0 must be given, or bounds with a number per variable")
-        given = SimpleNamespace(
-            names=names if isinstance(names, Names) else Names.from_dict(names or {})
-        )
+        given = SimpleNamespace(names=Names.read(names))
         known = read_names(given, maximize, transforms, M, raveling.n_variables)
         jac = self._jacobians if read_flag(with_jac, "with_jac") else None
         self.settings = {"n_objectives": M, "with_jac": with_jac, "names": known.to_dict()}
@@ -550,7 +549,7 @@ class _AskedRun:
             transforms={i: scale for i, scale in enumerate(known.transforms) if scale},
         )
         self._call = {"objectives": objectives, "x0": start, "bounds": bounds, **arguments}
-        # daemonic: a process that ends does not wait for values that nobody will tell
+        # daemonic: a process that ends does not wait for values that will never arrive
         self.thread = threading.Thread(target=self._work, daemon=True, name="bezierflow study")
         self._changed = threading.Condition()  # guards all that follows
         self._numbers: dict[bytes, int] = {}  # of all designs that the run has needed, in order
@@ -618,13 +617,13 @@ class _AskedRun:
             self._changed.notify_all()
 
     def _work(self) -> None:
-        """The run itself, until it ends or nobody waits for it."""
+        """The run itself, until it ends or its study is closed."""
         solution, error = None, None
         try:
             solution = minimize(**self._call)
-        except _Closed:  # nobody is there to see what becomes of it
+        except _Closed:  # the study was closed: there is no caller for its answer
             return
-        except BaseException as raised:  # whoever asks next gets it
+        except BaseException as raised:  # raised by the next call of `ask`
             error = raised
         with self._changed:
             self._solution, self._error = solution, error
@@ -637,7 +636,7 @@ class _AskedRun:
         return np.stack([gradients for _, gradients in self._look_up(x)])
 
     def _look_up(self, x: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]]:
-        """What is known at designs; waits until somebody has told it."""
+        """What is known at designs; waits until they are told."""
         rows = {row.tobytes(): row.copy() for row in np.asarray(x, dtype=float)}
         with self._changed:
             if self._solution is not None and not rows.keys() <= self._told.keys():

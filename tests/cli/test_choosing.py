@@ -65,7 +65,7 @@ def test_ranges_are_printed_with_the_users_signs(file, solution):
     ("arguments", "words"),
     [
         (("best",), "best takes one objective"),
-        (("best", "price"), "'price' is not an objective"),
+        (("best", "price"), "'price' is no objective"),
         (("nearest",), "takes values by name"),
         (("compromise", "cost"), "must be pairs such as cost=1"),
         (("knee", "-s", "cost=3"), "--subject-to must be such as"),

@@ -200,11 +200,11 @@ def test_designs_may_be_pytrees():
     [
         (
             lambda s: decisions.best(s, "speed"),
-            "minimize='speed' is not an objective; there are 'cost', 'weight', 'noise'",
+            "minimize: 'speed' is no objective; there are 'cost', 'weight', 'noise'",
         ),
         (
             lambda s: decisions.best(s, 3),
-            "minimize must be an objective's name or its number from 0 to 2, got 3",
+            "minimize must give each objective by name, or by its number from 0 to 2, got 3",
         ),
         (
             lambda s: decisions.best(s, 0, {"cost": "3"}),

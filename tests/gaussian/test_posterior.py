@@ -170,11 +170,8 @@ def test_an_objective_that_is_constant_has_a_constant_mean(level):
 
 def path_values(paths, v):
     with double_precision():
-        at_points = jax.vmap(paths, (0, None, None))
-        found = jax.vmap(at_points, (None, 0, 0))(
-            v, jnp.asarray(paths.height), jnp.asarray(paths.alpha)
-        )
-        return np.asarray(found)
+        each = jnp.asarray(paths.height), jnp.asarray(paths.alpha)
+        return np.asarray(jax.vmap(lambda *path: paths.at_rows(v, *path)[0].T)(*each))
 
 
 def moments(posterior, v):

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bezierflow.normal import linearize
-from bezierflow.normal.displacement import find_multipliers
-from bezierflow.objectives import Derivatives, JaxEvaluator, face_multipliers
+from bezierflow.objectives import Derivatives, JaxEvaluator
 from bezierflow.precision import double_precision
 from bezierflow.problems import ScaledMED, SkewMMD
 
@@ -115,17 +114,6 @@ def test_without_curvature_there_is_no_answer():
         np.zeros((1, 3)), np.zeros((1, 2)), rng.normal(size=(1, 2, 3)), np.zeros((1, 2, 3, 3))
     )
     assert not linearize(flat, np.ones((1, 2), dtype=bool)).minimal.any()
-
-
-def test_multipliers_from_inner_products_are_those_from_vectors():
-    g = np.random.default_rng(1).normal(size=(20, 3, 12)) - 0.3
-    unit = g / np.linalg.norm(g, axis=2, keepdims=True)
-    faces = np.ones((20, 3), dtype=bool)
-    faces[:4, 1] = False
-    with double_precision():
-        expected = jax.vmap(face_multipliers)(unit, faces)
-    w = find_multipliers(unit @ np.swapaxes(unit, 1, 2), faces)
-    np.testing.assert_allclose(w, expected, atol=1e-10)
 
 
 def test_many_points_are_linearized_as_each_of_them_is():

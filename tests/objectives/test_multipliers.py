@@ -1,11 +1,9 @@
-import jax
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bezierflow.objectives import SCHEDULE, face_multipliers
-from bezierflow.precision import double_precision
+from bezierflow.objectives import find_multipliers
 
 
 def directions_and_face(seed, n_objectives, n_variables):
@@ -18,21 +16,12 @@ def directions_and_face(seed, n_objectives, n_variables):
     return gradients / np.linalg.norm(gradients, axis=1, keepdims=True), face
 
 
-MOST_ENUMERATED = SCHEDULE.most_enumerated
-"""Beyond so many objectives an active-set method takes the place of enumeration."""
-
-solve = jax.jit(face_multipliers)
-
-
-@pytest.mark.parametrize(
-    "size", [(2, 3), (4, 3), (MOST_ENUMERATED, 2), (MOST_ENUMERATED + 1, 3), (12, 7)]
-)
+@pytest.mark.parametrize("size", [(2, 3), (4, 3), (5, 2), (6, 3), (12, 7)])
 @settings(max_examples=25, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_solves_the_quadratic_program(size, seed):
     directions, face = directions_and_face(seed, *size)
-    with double_precision():
-        w = np.asarray(solve(directions, face))
+    (w,) = find_multipliers((directions @ directions.T)[None], face[None])
     rho = w @ directions
     assert w.min() >= 0
     assert w.sum() == pytest.approx(1, abs=1e-12)
@@ -45,7 +34,6 @@ def test_no_combination_beats_the_critical_one_past_rounding():
     # Three directions that balance exactly: a pair alone must not win by rounding.
     angles = np.array([0.3, 0.3 + 2.2, 0.3 + 4.1])
     directions = np.stack([np.cos(angles), np.sin(angles)], axis=1)
-    with double_precision():
-        w = np.asarray(face_multipliers(directions, np.ones(3, dtype=bool)))
+    (w,) = find_multipliers((directions @ directions.T)[None], np.ones((1, 3), dtype=bool))
     assert np.linalg.norm(w @ directions) < 1e-15
     assert (w > 0).all()

@@ -42,6 +42,16 @@ def test_solutions_know_the_names_and_what_constraints_cost(tmp_path):
         loaded.multipliers([1.0, 0.0])
 
 
+def test_names_go_with_variables_that_are_not_continuous():
+    box, x2 = ([0.1, 0.1], [2.0, 1.5]), {"x2": bf.Choice(0.5, 1.5)}
+    given = {"bounds": box, "variables": x2, "constraints": [STRESS, SPACE]}
+    solution = bf.minimize(list(BARS.values()), **given)
+    assert solution.result.success, solution.message
+    # 30 / (x1 + x2) <= 25 and x1 + x2 / 2 <= 2.5
+    ends = np.asarray(solution.design(np.eye(2)))
+    np.testing.assert_allclose(ends, [[0.7, 0.5], [1.75, 1.5]], atol=1e-6)
+
+
 @pytest.mark.usefixtures("unchecked")
 @pytest.mark.parametrize(
     ("arguments", "message"),

@@ -1,4 +1,4 @@
-"""What is behind a result in doubt: the objective and the variable are named."""
+"""What is behind a suspect result: the objective and the variable are named."""
 
 import jax.numpy as jnp
 import numpy as np

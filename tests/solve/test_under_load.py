@@ -11,8 +11,8 @@ from threadpoolctl import threadpool_info
 
 import bezierflow as bf
 from bezierflow import compilation
+from bezierflow.quiet import one_blas_thread
 from bezierflow.simplex import grid
-from bezierflow.threads import one_blas_thread
 from solved import distances_to_points
 
 

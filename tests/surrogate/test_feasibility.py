@@ -80,9 +80,10 @@ def test_no_evaluation_keeps_the_constraints():
         {"constraints": lambda x: limit(x)},
         {"constraints": NonlinearConstraint(lambda x: x[0], 0.4, np.inf)},
         {"constraints": LinearConstraint([[1.0, 0.0]], 0.4, np.inf)},
+        {"constraints": bf.constraint(lambda x: x[0], name="load", lower=0.4)},
         {"n_constraints": 1},
     ],
-    ids=["function", "nonlinear", "linear", "returned"],
+    ids=["function", "nonlinear", "linear", "named", "returned"],
 )
 def test_all_forms_of_constraints_are_evaluated_with_each_design(given):
     seen = []
@@ -105,7 +106,7 @@ def test_constraints_that_cannot_be_are_refused():
     f, equal = objectives, NonlinearConstraint(lambda x: x[0], 0.5, 0.5)
     with pytest.raises(ValueError, match="must be inequalities with a Surrogate"):
         bf.minimize(f, method=bf.Surrogate(), bounds=BOX, budget=8, constraints=equal)
-    with pytest.raises(TypeError, match="constraints must be functions g with"):
+    with pytest.raises(TypeError, match=r"constraints: constraint 1 is 3\.0; give a Linear"):
         bf.minimize(f, method=bf.Surrogate(), bounds=BOX, budget=8, constraints=[3.0])
     with pytest.raises(ValueError, match="constraints must have 1 value"):
         bf.minimize(f, method=bf.Surrogate(), bounds=BOX, budget=8, constraints=lambda x: x)

@@ -96,6 +96,13 @@ class Units:
         lower, upper = self.lower[self.free], self.upper[self.free]
         return (lower - self.origin) / self.unit, (upper - self.origin) / self.unit
 
+    @property
+    def searched(self) -> Box:
+        """The box of x that gave the variables their units."""
+        low, high = self.lower.copy(), self.upper.copy()
+        low[self.free], high[self.free] = self.origin, self.origin + self.unit
+        return low, high
+
     def x(self, z: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_variables"]:
         """The variables in the user's units, without auxiliary ones."""
         # Clipped, so that bounds hold to the last bit whatever the polynomials say.

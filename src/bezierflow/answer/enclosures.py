@@ -24,6 +24,7 @@ from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from ..bezier import design_matrix, elevate
+from ..jaxprs import CALLS, bind, inner
 from ..simplex import index_positions, lobatto_nodes, multi_indices, multinomials, n_controls
 
 EPS = float(np.finfo(float).eps)
@@ -337,22 +338,11 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     for equation in traced.jaxpr.eqns:
         inputs = [read(atom) for atom in equation.invars]
         if not any(isinstance(value, Interval | Model) for value in inputs):
-            outputs = _bind(equation, inputs)
+            outputs = [np.asarray(out) for out in bind(equation, inputs)]
         else:
             outputs = _apply(equation, inputs, derivative)
         known |= dict(zip(equation.outvars, outputs, strict=True))
     return [read(atom) for atom in traced.jaxpr.outvars]
-
-
-def _bind(equation: JaxprEqn, inputs: Sequence) -> list[np.ndarray]:
-    """The outputs for arrays."""
-    bound = equation.primitive.get_bind_params(equation.params)
-    # a pair in older versions of JAX
-    functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
-    outputs = equation.primitive.bind(*functions, *inputs, **parameters)
-    return [
-        np.asarray(out) for out in (outputs if equation.primitive.multiple_results else [outputs])
-    ]
 
 
 def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Any]:
@@ -362,7 +352,7 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))
     like: Any = next(value for value in inputs if isinstance(value, Interval | Model))
     if name in CALLS:
-        return enclose(_called(equation), inputs, derivative)
+        return enclose(inner(equation)[0], inputs, derivative)
     if name in ARRAYS:
         return ARRAYS[name](equation, inputs, shapes, like)
     if name in COMPARISONS and derivative:
@@ -370,12 +360,6 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     rule: Any = _rule(name, params)
     wide = [_wide(value, shape, target) for value, shape in zip(inputs, shapes, strict=True)]
     return [rule(*wide, params) if name == "integer_pow" else rule(*wide)]
-
-
-def _called(equation: JaxprEqn) -> ClosedJaxpr:
-    """The function that an operation calls."""
-    inner = equation.params.get("jaxpr") or equation.params["call_jaxpr"]
-    return inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
 
 
 def _rule(name: str, params: dict) -> Callable:
@@ -425,7 +409,7 @@ def _lay_out(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -
         moved.append(np.arange(start, start + prod(shape)).reshape(shape))
         parts.append(_as_set(value, like))
         start += prod(shape)
-    joined, outputs = like.join(parts), _bind(equation, moved)
+    joined, outputs = like.join(parts), list(map(np.asarray, bind(equation, moved)))
     if any(((out < 0) | (out >= start)).any() for out in outputs):
         raise Unsupported(f"{equation.primitive.name} beyond the ends of an array")
     return [joined.take(out.reshape(-1)) for out in outputs]
@@ -546,8 +530,6 @@ def _hyperbolic(sign: float) -> Callable:
 
     return rule
 
-
-CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"})
 
 ARRAYS: dict[str, Callable] = {
     **dict.fromkeys(

@@ -10,17 +10,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from ..bezier import BezierSimplex, SurfaceMap, design_matrix, differentiate, elevate, fit
-from ..compilation import pad_rows
+from ..compilation import pad_rows, program
 from ..precision import double_precision
+from ..quiet import one_blas_thread
 from ..simplex import lobatto_nodes, low_discrepancy, n_controls
-from ..threads import one_blas_thread
 from .schedule import SCHEDULE
 
 
@@ -144,14 +143,6 @@ class ExactMap:
         units: float | np.ndarray = 1.0,
     ):
         self._objectives, self._surface, self._units = objectives, surface, units
-        # Numbers become arguments: a program that contained them would be compiled per solution.
-        arrays, code = eqx.partition(
-            objectives, lambda leaf: isinstance(leaf, jax.Array | np.ndarray)
-        )
-        numbers, structure = jax.tree.flatten(arrays)
-        self._programs = _programs(code, structure)
-        with double_precision():
-            self._numbers = [jnp.asarray(one) for one in numbers]
 
     def values(self, t: Places) -> Values:
         """f(b(t))."""
@@ -177,7 +168,8 @@ class ExactMap:
         with double_precision():
             # Padded to few numbers of points, since each is compiled.
             points = expansion if n == 1 else [pad_rows(part, least=8) for part in expansion]
-            values, *derivatives = self._programs[len(expansion) - 1](*points, *self._numbers)
+            compute = (_values, _slopes, _bends)[len(expansion) - 1]
+            values, *derivatives = compute(self._objectives, *points)
         parts = [np.asarray(part)[:n] for part in derivatives]
         finite = [np.where(np.isfinite(part), part, 0.0) / self._units for part in parts]
         return np.asarray(values)[:n] / self._units, *finite
@@ -193,32 +185,38 @@ def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMa
     return PolynomialMap(points, n_objectives, degree)
 
 
-@lru_cache(maxsize=16)
-def _programs(code: object, structure: object) -> list[Callable]:
-    """Compiled programs, for many x: f(x); f on x + vX near v = 0 with its slopes; and f on
-    x + vX + ½ vYv with its slopes and bends. The arrays of the objectives are their last
-    arguments."""
+@program
+def _values(objectives: Callable[[Array], Array], x: Array | np.ndarray) -> tuple[Array]:
+    """Values of f at points x."""
+    return (jax.vmap(objectives)(x),)
 
-    def value(numbers: tuple[Array, ...], x: Array) -> tuple[Array]:
-        return (eqx.combine(jax.tree.unflatten(structure, numbers), code)(x),)
 
-    # Forward mode along M directions of the surface costs M evaluations, however large L is.
-    def slopes(numbers: tuple[Array, ...], x: Array, X: Array) -> tuple[Array, Array]:
-        (f,), along = jax.linearize(lambda x: value(numbers, x), x)
-        return f, jax.vmap(along)(X)[0]
+@program
+def _slopes(
+    objectives: Callable[[Array], Array], x: Array | np.ndarray, X: Array | np.ndarray
+) -> tuple[Array, Array]:
+    """Values of f on x + vX near v = 0, and slopes, by forward mode along M directions: M
+    evaluations, however large L is."""
 
-    def bends(
-        numbers: tuple[Array, ...], x: Array, X: Array, Y: Array
-    ) -> tuple[Array, Array, Array]:
-        first = jax.jacfwd(lambda v: value(numbers, x + v @ X + v @ (v @ Y) / 2)[0])
+    def at(x: Array, X: Array) -> tuple[Array, Array]:
+        f, along = jax.linearize(objectives, x)
+        return f, jax.vmap(along)(X)
+
+    return jax.vmap(at)(x, X)
+
+
+@program
+def _bends(
+    objectives: Callable[[Array], Array],
+    x: Array | np.ndarray,
+    X: Array | np.ndarray,
+    Y: Array | np.ndarray,
+) -> tuple[Array, Array, Array]:
+    """Values of f on x + vX + ½ vYv near v = 0, slopes and bends."""
+
+    def at(x: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+        first = jax.jacfwd(lambda v: objectives(x + v @ X + v @ (v @ Y) / 2))
         v = jnp.zeros(len(X))
-        return *value(numbers, x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)
+        return objectives(x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)
 
-    def for_many(n_parts: int, function: Callable) -> Callable:
-        return jax.jit(
-            lambda *given: jax.vmap(lambda *parts: function(given[n_parts:], *parts))(
-                *given[:n_parts]
-            )
-        )
-
-    return [for_many(1 + order, function) for order, function in enumerate([value, slopes, bends])]
+    return jax.vmap(at)(x, X, Y)

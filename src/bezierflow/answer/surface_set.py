@@ -3,16 +3,12 @@
 from collections.abc import Callable
 from functools import cached_property, lru_cache
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, Int
+from jaxtyping import Array, Float, Int
 
 from ..bezier import BezierSimplex, Manifest, describe_surface
-from ..compilation import program
 from ..metrics import farthest_points
-from ..objectives import JaxEvaluator, face_multipliers
-from ..precision import double_precision
+from ..objectives import JaxEvaluator, find_multipliers
 from ..simplex import (
     check_on_simplex,
     grid,
@@ -176,8 +172,14 @@ class SurfaceSet(ParetoSet):
             )
         evaluator = JaxEvaluator(self.objectives, self.n_objectives, self.n_variables)
         gradients = evaluator.jacobians(np.asarray(self.surface(t))).gradients
-        with double_precision():
-            return np.asarray(_multipliers(gradients, support(t)))
+        known = np.isfinite(gradients).all(axis=(1, 2), keepdims=True)
+        size = np.linalg.norm(np.where(known, gradients, 0.0), axis=2, keepdims=True)
+        size = np.where(size > np.finfo(float).tiny, size, 1.0)
+        directions = np.where(known, gradients, 0.0) / size
+        w = find_multipliers(directions @ np.swapaxes(directions, 1, 2), np.asarray(support(t)))
+        # Weights of unit gradients; those of the objectives are inverse to the gradients' lengths.
+        w = np.where(known[..., 0], w / size[..., 0], np.nan)
+        return w / w.sum(axis=1, keepdims=True)
 
     def prices(self, t: Point) -> tuple[Point, bool]:
         """The left null vector of the M × (M−1) derivative of the front along the simplex."""
@@ -256,18 +258,3 @@ def _candidates(n_objectives: int) -> T:
     regular = grid(n_objectives, largest_degree_within(n_objectives, SCHEDULE.candidates // 2))
     crowded = regular**2 / np.sum(regular**2, axis=1, keepdims=True)
     return np.concatenate([regular, crowded])
-
-
-@program
-def _multipliers(
-    gradients: Array | np.ndarray, faces: Bool[Array | np.ndarray, "n n_objectives"]
-) -> Array:
-    def of_point(gradients: Array, face: Array | np.ndarray) -> Array:
-        size = jnp.linalg.norm(gradients, axis=1)
-        size = jnp.where(size > 0, size, 1.0)
-        w = face_multipliers(gradients / size[:, None], face)
-        # Weights of unit gradients; those of the objectives are inverse to the gradients' lengths.
-        w = jnp.where(jnp.sum(face) > 1, w / size, w)
-        return w / jnp.sum(w)
-
-    return jax.vmap(of_point)(jnp.asarray(gradients), faces)

@@ -40,13 +40,9 @@ def to_csv_text(table: dict[str, np.ndarray]) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow([_harmless(name) for name in table])
-    writer.writerows(zip(*(_cells(column) for column in table.values()), strict=True))
+    for row in zip(*(column.tolist() for column in table.values()), strict=True):
+        writer.writerow([_harmless(one) if isinstance(one, str) else one for one in row])
     return text.getvalue()
-
-
-def _cells(column: np.ndarray) -> list[float | str]:
-    """A column as a spreadsheet takes it."""
-    return [_harmless(one) if isinstance(one, str) else one for one in column.tolist()]
 
 
 def _harmless(text: str) -> str:

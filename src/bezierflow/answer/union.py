@@ -160,21 +160,16 @@ def _units(
     values: tuple[tuple[float | str, ...], ...],
 ) -> Units:
     """Those of the union: continuous variables have the units of the first set."""
-    n = max((_auxiliary(one.set) for one in members), default=0)
+    atlases = [(one, one.set.atlas.units) for one in members if isinstance(one.set, AtlasSet)]
+    n = max((own.n_auxiliary for _, own in atlases), default=0)
     L, infinite = len(box[0]), np.full(n, np.inf)
     origin, unit = np.zeros(L + n), np.ones(L + n)
-    for one in members:
-        if isinstance(one.set, AtlasSet):
-            own = one.set.atlas.units
-            mine = np.concatenate([one.varying, L + np.arange(own.n_auxiliary)])[own.free]
-            origin[mine], unit[mine] = own.origin, own.unit
+    for one, own in atlases:
+        mine = np.concatenate([one.varying, L + np.arange(own.n_auxiliary)])[own.free]
+        origin[mine], unit[mine] = own.origin, own.unit
     lower, upper = np.concatenate([box[0], -infinite]), np.concatenate([box[1], infinite])
     free = lower < upper
     return Units(ideal, span, lower, upper, origin[free], unit[free], n, values)
-
-
-def _auxiliary(found: ParetoSet) -> int:
-    return found.atlas.units.n_auxiliary if isinstance(found, AtlasSet) else 0
 
 
 def _rows(members: Sequence[Member]) -> _Rows:

@@ -44,7 +44,7 @@ def judge(note: str, error: ErrorEstimate | None) -> Result:
 
 
 def _claim(error: ErrorEstimate) -> str:
-    """What was found, in a sentence; empty where nobody knows how far values are off."""
+    """What was found, in a sentence; empty where the error of values is not known."""
     off = error.front
     if off is None or not np.isfinite(off):
         return ""

@@ -133,7 +133,7 @@ class BezierSimplex(eqx.Module):
         own, M = self.degree, self.n_objectives
         advice = "elevation keeps the map, in a higher degree"
         degree = read_count(degree, "degree", own, SCHEDULE.largest_elevation, advice)
-        # in NumPy where nobody traces: a program of many steps would take long to compile
+        # in NumPy unless it is traced: a program of many steps would take long to compile
         points = self.control_points if is_traced(self) else on_host(self.control_points)
         points = _on_matrices(lambda P: elevate(P, M, own, degree), points)
         return BezierSimplex(points, M, degree)

@@ -177,7 +177,10 @@ def best_ratio(
     span = ranges(solution, subject_to)
     solution, bounds = opened(solution, subject_to)
     names, signs = solution.names, solution.names.signs
-    m, n = objective_number(solution, of, "of"), objective_number(solution, per, "per")
+    m, n = (
+        objective_number(solution, of, "of"),
+        objective_number(solution, per, "per"),
+    )
     above = read_number(above, "above", "a finite number", np.isfinite)
     if signs[m] == signs[n]:
         raise ValueError(

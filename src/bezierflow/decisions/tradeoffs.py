@@ -142,5 +142,8 @@ def rates(solution: Solution, t: np.ndarray) -> Rates:
 
 def rate(solution: Solution, t: np.ndarray, of: str | int, per: str | int) -> float:
     """One trade-off rate: how much `of` changes for one unit more of `per`."""
-    i, j = objective_number(solution, of, "of"), objective_number(solution, per, "per")
+    i, j = (
+        objective_number(solution, of, "of"),
+        objective_number(solution, per, "per"),
+    )
     return rates(solution, t)[i, j]

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..answer import Solution
 from ..arguments import read_doubles, read_number
+from ..objectives import number_of
 
 Bounds = Mapping[str | int, float | tuple[float | None, float | None]]
 """Bounds on objectives by name or number, `{"weight": 3.0, 1: (8.3, None)}`: (lowest, highest) with
@@ -18,23 +19,9 @@ Numbers = Mapping[str | int, float] | Sequence[float] | np.ndarray
 """A number for each objective: by name or number, or all of them in order."""
 
 
-def objective_number(solution: Solution, objective: str | int, argument: str = "objective") -> int:
+def objective_number(solution: Solution, objective: str | int, argument: str) -> int:
     """The number of an objective given by name or number."""
-    names = solution.names.objectives
-    if isinstance(objective, str):
-        if objective not in names:
-            raise ValueError(
-                f"{argument}={objective!r} is not an objective; there are"
-                f" {', '.join(map(repr, names))}"
-            )
-        return names.index(objective)
-    number = isinstance(objective, int | np.integer) and not isinstance(objective, bool)
-    if not number or not 0 <= objective < len(names):
-        raise ValueError(
-            f"{argument} must be an objective's name or its number from 0 to {len(names) - 1}, got"
-            f" {objective!r}"
-        )
-    return int(objective)
+    return number_of(objective, solution.names.objectives, argument, "objective")
 
 
 def bounds_array(
@@ -49,7 +36,10 @@ def bounds_array(
         )
     bounds = np.tile([-np.inf, np.inf], (solution.n_objectives, 1))
     for objective, pair in subject_to.items():
-        m, name = objective_number(solution, objective, argument), f"{argument}[{objective!r}]"
+        m, name = (
+            objective_number(solution, objective, argument),
+            f"{argument}[{objective!r}]",
+        )
         if isinstance(pair, Real) and not isinstance(pair, bool | np.bool_):
             pair = (None, pair) if solution.names.signs[m] > 0 else (pair, None)
         if isinstance(pair, str) or not isinstance(pair, Sequence | np.ndarray) or len(pair) != 2:

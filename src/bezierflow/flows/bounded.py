@@ -45,7 +45,7 @@ def explain_bounds(
     result: Result, bounds: FeasibleSet, surface: BezierSimplex, method: AbstractMethod
 ) -> Result:
     """The result of a lifted run with how far the surface leaves the bounds between its nodes, and
-    what that leaves in doubt."""
+    what that leaves uncertain."""
     violation, text = bounds.worst(dense_points(surface))
     keeps = violation <= _rounding(bounds)
     result = result.noted(

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from .schedule import SCHEDULE
 
 Draw = Callable[[float | None, str], None]
-"""Draws the share that is done, None where nobody knows, and a text beside the bar."""
+"""Draws the share that is done, None where that is not known, and a text beside the bar."""
 
 
 @contextmanager

@@ -104,7 +104,7 @@ def train_surface(  # noqa: PLR0913
     x = surface.vertex(0)
     raveling = Raveling.of(x)
     complete = Names(tuple(names)).complete(surface.n_objectives, raveling.n_variables)
-    # Where nobody holds out a batch, the front is that of the last one: of data that was seen.
+    # Without a held-out batch the front is that of the last one: of data that was seen.
     last = example if batches is None else feed.last
     objectives = HeldOut(
         restored,

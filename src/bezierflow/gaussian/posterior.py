@@ -225,18 +225,12 @@ class Paths(eqx.Module):
     height: Float[Numbers, "P M n_features"]
     alpha: Float[Numbers, "P M N"]
 
-    def __call__(
-        self, u: Float[Numbers, " n_variables"], height: Numbers, alpha: Numbers
-    ) -> Float[Array, " M"]:
-        """The standardized values of the path with these coefficients."""
-        prior = _prior_path(self.posterior, self.frequency, self.phase, height, u)
-        return prior + self.posterior.scaled(u, alpha)
-
     def at_rows(
         self, u: Float[Numbers, "n n_variables"], height: Numbers, alpha: Numbers
     ) -> tuple[Float[Array, "M n"], Float[Array, "M n n_variables"]]:
-        """The same at many points, and its gradients: by matrix products and one exponential per
-        kernel, several times faster. Rounding of about 1e-12 is too much for second derivatives."""
+        """The standardized values of the path with these coefficients at many points, and its
+        gradients: by matrix products and one exponential per kernel. Rounding of about 1e-12 is too
+        much for second derivatives."""
         own = self.posterior
 
         def one(part: tuple[Array, ...]) -> tuple[Array, Array]:

@@ -23,6 +23,8 @@ from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal, Var
 from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
+from ..jaxprs import CALLS as PLAIN_CALLS
+from ..jaxprs import bind, inner
 from ..precision import double_precision
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
@@ -35,13 +37,8 @@ OTHER_KINKS = frozenset(
 )
 """Kinked operations that cannot be lifted."""
 
-PLAIN_CALLS = frozenset(
-    {"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"}
-)
-"""Calls whose kinks can be reached."""
-
 CALLS = PLAIN_CALLS | {"custom_jvp_call"}
-"""The same, and calls that have a derivative of their own."""
+"""Calls whose kinks can be reached, and those that have a derivative of their own."""
 
 PARTS = frozenset({"slice", "squeeze", "reshape"})
 """Operations by which a part of an array is taken."""
@@ -154,25 +151,23 @@ def _apply(
         if level == SMOOTH and _is_root(equation) and terms is not None:
             norms = visit(Kinks(terms.reshape(len(terms), -1), True))
             return [Entry(norms.reshape(terms.shape[1:]), KINKED)]
-        if _can_enter(equation) and any(has_kinks(part, roots=True) for part in _inner(equation)):
-            return _walk(_inner(equation)[0], inputs, marks, visit)
+        if _can_enter(equation) and any(has_kinks(part, roots=True) for part in inner(equation)):
+            return _walk(inner(equation)[0], inputs, marks, visit)
     return _bind(equation, inputs, level)
 
 
 def _bind(equation: JaxprEqn, inputs: list[Entry], level: int) -> list[Entry]:
     """The outputs of an operation as it is."""
-    bound = equation.primitive.get_bind_params(equation.params)
-    # a pair in older versions of JAX
-    functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
-    outputs = equation.primitive.bind(*functions, *(entry.value for entry in inputs), **parameters)
+    outputs = bind(equation, [entry.value for entry in inputs])
     if equation.primitive.multiple_results:
         return [Entry(value, level) for value in outputs]
+    (value,) = outputs
     signs = [
         entry.nonnegative or (entry.level == CONSTANT and _is_constant_nonnegative(entry.value))
         for entry in inputs
     ]
-    terms = _terms(equation, inputs, outputs) if level == SMOOTH else None
-    return [Entry(outputs, level, terms, _is_nonnegative(equation, signs))]
+    terms = _terms(equation, inputs, value) if level == SMOOTH else None
+    return [Entry(value, level, terms, _is_nonnegative(equation, signs))]
 
 
 def _is_met(equation: JaxprEqn, inputs: list[Entry]) -> bool:
@@ -260,8 +255,8 @@ def _can_enter(equation: JaxprEqn) -> bool:
 
 def _is_bare(equation: JaxprEqn) -> bool:
     name = equation.primitive.name
-    inner = [part for jaxpr in _inner(equation) for part in jaxpr.jaxpr.eqns]
-    return name in KINKS | SHAPES or (name in CALLS and all(map(_is_bare, inner)))
+    inside = [part for jaxpr in inner(equation) for part in jaxpr.jaxpr.eqns]
+    return name in KINKS | SHAPES or (name in CALLS and all(map(_is_bare, inside)))
 
 
 def has_kinks(jaxpr: ClosedJaxpr, roots: bool = False) -> bool:
@@ -270,7 +265,7 @@ def has_kinks(jaxpr: ClosedJaxpr, roots: bool = False) -> bool:
     return any(
         _is_kink(equation)
         or (roots and _is_root(equation))
-        or any(has_kinks(inner, roots) for inner in _inner(equation))
+        or any(has_kinks(part, roots) for part in inner(equation))
         for equation in _effective(jaxpr)
     )
 
@@ -292,8 +287,8 @@ def beyond_reach(jaxpr: ClosedJaxpr) -> Iterator[str]:
         elif _hides_kinks(equation):
             yield name
         elif _can_enter(equation):
-            for inner in _inner(equation):
-                yield from beyond_reach(inner)
+            for part in inner(equation):
+                yield from beyond_reach(part)
 
 
 def _hides_kinks(equation: JaxprEqn) -> bool:
@@ -301,20 +296,7 @@ def _hides_kinks(equation: JaxprEqn) -> bool:
     name = equation.primitive.name
     # what has a derivative of its own may be smooth in spite of kinks inside
     closed = name not in CALLS | {"custom_vjp_call"}
-    return name in OTHER_KINKS or (closed and any(map(has_kinks, _inner(equation))))
-
-
-def _inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
-    """What a call, a loop or a condition has inside."""
-    found: list[ClosedJaxpr] = []
-    # conditions have a tuple of branches; what is open has no constants of its own
-    for value in equation.params.values():
-        for part in value if isinstance(value, list | tuple) else [value]:
-            if isinstance(part, ClosedJaxpr):
-                found.append(part)
-            elif isinstance(part, Jaxpr):
-                found.append(ClosedJaxpr(part, []))
-    return found
+    return name in OTHER_KINKS or (closed and any(map(has_kinks, inner(equation))))
 
 
 def _felt(jaxpr: Jaxpr, outputs: Iterable[bool]) -> set[Var]:
@@ -331,10 +313,10 @@ def _felt(jaxpr: Jaxpr, outputs: Iterable[bool]) -> set[Var]:
 def _felt_inputs(equation: JaxprEqn, marks: list[bool]) -> list[Var | Literal]:
     """The inputs of an operation whose slopes reach its marked outputs; those of loops and
     conditions all do."""
-    inner = _inner(equation)
-    if equation.primitive.name not in PLAIN_CALLS or len(inner) != 1:
+    parts = inner(equation)
+    if equation.primitive.name not in PLAIN_CALLS or len(parts) != 1:
         return list(equation.invars)
-    inside, own = _felt(inner[0].jaxpr, marks), inner[0].jaxpr.invars
+    inside, own = _felt(parts[0].jaxpr, marks), parts[0].jaxpr.invars
     return [atom for atom, name in zip(equation.invars, own, strict=True) if name in inside]
 
 

@@ -28,9 +28,8 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Bool, Float
 from scipy.linalg import cho_factor, cho_solve
-from scipy.optimize import nnls
 
-from ..objectives import Derivatives
+from ..objectives import Derivatives, find_multipliers
 from ..precision import ROUNDING
 
 Values = Float[np.ndarray, "n n_objectives"]
@@ -111,24 +110,6 @@ def linearize(derivatives: Derivatives, faces: Faces, support: bool = False) -> 
     valid = usable & np.isfinite(d).all(axis=1) & np.isfinite(tangents).all(axis=(1, 2))
     y, T = np.where(valid[:, None], d, 0.0), np.where(valid[:, None, None], tangents, 0.0)
     return Linearization(w, residual, y, T, minimal & valid, np.asarray(valid))
-
-
-def find_multipliers(
-    gram: Float[np.ndarray, "n n_objectives n_objectives"], faces: Faces
-) -> Values:
-    """The convex combinations w of unit vectors with these Gram matrices nearest to 0.
-
-    With w = u/Σu it is min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0, nonnegative least squares: for
-    a given direction of u the best length leaves |ρ|²/(1 + |ρ|²), which grows with |ρ|.
-    """
-    values, vectors = np.linalg.eigh(gram)
-    factors = np.sqrt(np.maximum(values, 0.0))[:, :, None] * np.swapaxes(vectors, 1, 2)
-    w, right = np.zeros(faces.shape), np.append(np.zeros(faces.shape[1]), 1.0)
-    for row, factor, face in zip(w, factors, faces, strict=True):
-        members = np.flatnonzero(face)
-        u = nnls(np.vstack([factor[:, members], np.ones(len(members))]), right)[0]
-        row[members] = u / u.sum()
-    return w
 
 
 def _solve(

@@ -11,10 +11,10 @@ from scipy.spatial import KDTree
 from ..answer import ErrorEstimate, Flag, Solution, why_not_estimated
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
 from ..flows import touches
-from ..objectives import FlatObjectives, JaxEvaluator, bridges
+from ..objectives import FlatObjectives, JaxEvaluator, bridges, find_multipliers
 from .curvature import AbstractMemory, Curvature, Frames, Rows, Sight
 from .descent import descend, start_descent
-from .displacement import Column, find_multipliers, linearize
+from .displacement import Column, linearize
 from .products import start_memory
 from .schedule import Schedule
 from .settings import Settings

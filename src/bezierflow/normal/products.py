@@ -18,7 +18,7 @@ from jaxtyping import Array, Bool, Float
 
 from ..evaluations import Evaluations
 from ..kinds import kind
-from ..objectives import Derivatives, FlatObjectives, count_objectives
+from ..objectives import Derivatives, FlatObjectives, count_objectives, find_multipliers
 from ..precision import double_precision
 from .conjugate import Kind, LongEvaluator, Solved, Systems
 from .curvature import (
@@ -34,7 +34,7 @@ from .curvature import (
     uneven,
     with_coordinates,
 )
-from .displacement import CRITICAL, Column, Faces, Linearization, Values, find_multipliers
+from .displacement import CRITICAL, Column, Faces, Linearization, Values
 from .matrices import KnownHessians
 from .settings import Settings
 from .span import HIGHEST, Layout, Span, lengths, resize

@@ -233,7 +233,9 @@ def held_out_points(
     parts = []
     for face, n_points in [(tuple(range(n_objectives)), inside), *((one, each) for one in proper)]:
         t = np.zeros((USUAL.candidates * n_points, n_objectives))
-        t[:, face] = _spread(len(t), len(face), rng)
+        # evenly spread under a random shift: `low_discrepancy` without compiling
+        d = len(face) - 1
+        t[:, face] = np.asarray(from_cube((kronecker(len(t), d) + rng.random(d)) % 1))
         tangents = surface_tangents(control_points, t, degree)
         within = np.zeros((n_objectives, len(face) - 1))
         within[face, :] = tangent_basis(len(face))
@@ -272,10 +274,3 @@ def suspect_points(
         t[rows, pairs[:, 0]], t[rows, pairs[:, 1]] = 1 - share, share
         near.append(t)
     return np.concatenate([*near, fold_points(control_points, n_objectives, degree, most)])
-
-
-def _spread(n: int, n_objectives: int, rng: np.random.Generator) -> np.ndarray:
-    """Evenly spread points of the simplex under a random shift: `low_discrepancy` without
-    compiling."""
-    d = n_objectives - 1
-    return np.asarray(from_cube((kronecker(n, d) + rng.random(d)) % 1))

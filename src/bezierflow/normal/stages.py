@@ -117,7 +117,7 @@ def begin(
 
 
 def accept(surface: BezierSimplex, settings: Settings) -> NormalState:
-    """The state after the last step of a run that found this surface, whoever made it."""
+    """The state after the last step of a run that found this surface, whichever flow made it."""
     corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     wanted = surface.degree if settings.degree == "auto" else settings.degree
     points = np.asarray(surface.elevate(wanted).control_points)

@@ -3,7 +3,7 @@
 from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
 from .calls import BudgetSpentError, Calls
-from .constraints import constraint, feasible_set
+from .constraints import constraint, feasible_set, read_constraints
 from .differences import Differences
 from .evaluator import (
     Derivatives,
@@ -19,7 +19,7 @@ from .feasible import Constraint, FeasibleSet, InfeasibleError
 from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
 from .manifold import Manifold
-from .multipliers import face_multipliers
+from .multipliers import find_multipliers
 from .problem import Problem, is_single, read_problem
 from .schedule import SCHEDULE
 from .solver_side import (
@@ -28,6 +28,7 @@ from .solver_side import (
     box_on_solver_side,
     number_of,
     on_solver_side,
+    own,
     point_in_words,
     read_names,
 )
@@ -77,18 +78,20 @@ __all__ = [
     "can_break",
     "constraint",
     "count_objectives",
-    "face_multipliers",
     "feasible_set",
+    "find_multipliers",
     "from_pymoo",
     "in_blocks",
     "is_single",
     "number_of",
     "on_solver_side",
+    "own",
     "placed_constraints",
     "point_in_words",
     "raise_failures",
     "raveling_of_bounds",
     "read_bounds",
+    "read_constraints",
     "read_function",
     "read_names",
     "read_objectives",

@@ -135,7 +135,8 @@ def _are_pairs(bounds: Sequence[PyTree], is_matrix: bool) -> bool:
     arrays = not is_matrix and all(isinstance(entry, np.ndarray | jax.Array) for entry in bounds)
     if arrays or max(map(np.ndim, entries)):  # or leaves of a pytree
         return False
-    as_sides, as_pairs = _transposed(bounds), _from_pairs(bounds, 2)
+    # two sides are two pairs of one low and one high each, the other way round
+    as_sides, as_pairs = _from_pairs([*zip(*bounds, strict=True)], 2), _from_pairs(bounds, 2)
     sides, pairs = _n_varying(*as_sides), _n_varying(*as_pairs)
     if sides != pairs or sides == 0 or np.array_equal(as_sides, as_pairs):
         return pairs > sides
@@ -152,11 +153,6 @@ def _refuse_either(bounds: Sequence[PyTree]) -> bool:
             " scipy.optimize.Bounds(lower, upper)"
         )
     return False
-
-
-def _transposed(sides: Sequence[PyTree]) -> tuple[Side, Side]:
-    """Two sides, read as two pairs of one low and one high each."""
-    return _from_pairs([*zip(*sides, strict=True)], 2)
 
 
 def _n_varying(lower: Side, upper: Side) -> int:

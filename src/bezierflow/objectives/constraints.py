@@ -1,7 +1,8 @@
 """From the bounds and constraints that a user gives to a feasible set."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -26,15 +27,56 @@ KINDS = (
 
 
 @dataclass(frozen=True)
-class NamedConstraint:
-    """What `constraint` makes of a constraint in any other form: `given`, with its sides where it
-    is a function, with the names of its rows and their unit."""
+class Limit:
+    """lower <= c(x) <= upper, as its user gave it.
 
-    given: object
-    lower: object
-    upper: object
-    names: tuple[str, ...]
-    unit: str
+    Attributes:
+        function: c, of x in the user's form; None for a linear one.
+        matrix: A of a linear one, A x of the flat vector x.
+        lower: a number, or one per row; −inf for no such side.
+        upper: likewise; +inf for none.
+        jac: of the function, where its user has one.
+        names: of the rows, or one for all; empty where they have none.
+        unit: of c(x).
+    """
+
+    function: Any
+    matrix: Float[np.ndarray, "n_rows n_variables"] | None = None
+    lower: Any = -np.inf
+    upper: Any = 0.0
+    jac: Callable[..., Any] | None = None
+    names: tuple[str, ...] = ()
+    unit: str = ""
+
+
+def read_constraints(constraints: object) -> list[Limit]:
+    """Constraints in any form that users give, or an error in one line; see `feasible_set`."""
+    listed = constraints if isinstance(constraints, list | tuple) else (constraints,)
+    rows = () if constraints is None else listed
+    return [_limit(one, f"constraint {i + 1}") for i, one in enumerate(rows)]
+
+
+def _limit(given: object, name: str) -> Limit:
+    from scipy.optimize import LinearConstraint, NonlinearConstraint
+
+    if isinstance(given, Limit):
+        return given
+    if isinstance(given, LinearConstraint):
+        # SciPy takes sparse matrices, too
+        dense = getattr(given.A, "toarray", lambda: given.A)
+        return Limit(None, np.atleast_2d(np.asarray(dense(), dtype=float)), given.lb, given.ub)
+    if isinstance(given, dict):
+        raise TypeError(
+            f"constraints: {name} is a dict, whose 'ineq' means fun(x) >= 0, against the sign used"
+            f" here; {KINDS}"
+        )
+    found = Limit(given)
+    if isinstance(given, NonlinearConstraint):
+        jac = given.jac if callable(given.jac) else None
+        found = Limit(given.fun, None, given.lb, given.ub, jac)
+    if not callable(found.function):
+        raise TypeError(f"constraints: {name} is {given!r}; {KINDS}")
+    return found
 
 
 def constraint(
@@ -44,7 +86,7 @@ def constraint(
     unit: str = "",
     lower: object = None,
     upper: object = None,
-) -> NamedConstraint:
+) -> Limit:
     """A constraint with a name and a unit, by which pages, plots, messages and multipliers call it:
     `bf.constraint(stress, name="stress", unit="MPa", upper=250)`.
 
@@ -63,7 +105,11 @@ def constraint(
         raise ValueError(
             f"lower and upper go with a function; {type(g).__name__} has sides of its own"
         )
-    return NamedConstraint(g, lower, upper, tuple(names), unit)
+    found = replace(_limit(g, names[0]), names=tuple(names), unit=unit)
+    if lower is None and upper is None:
+        return found
+    low, high = -np.inf if lower is None else lower, np.inf if upper is None else upper
+    return replace(found, lower=low, upper=high)
 
 
 @kind("objectives.linear/1")
@@ -119,49 +165,24 @@ def feasible_set(
     box = FeasibleSet(*sides, (), names, raveling.scale)
     if constraints is None:
         return box
-    listed = constraints if isinstance(constraints, list | tuple) else (constraints,)
     place = box.center() if x is None else np.asarray(box.clip(x))
 
     def read(function: Callable, name: str) -> Form:
         calls = Calls(workers=workers)
         return read_function(function, raveling, place, f"constraints: {name}", sides, calls=calls)
 
-    rows = [_read(one, f"constraint {i + 1}", raveling, read) for i, one in enumerate(listed)]
+    listed = enumerate(read_constraints(constraints), 1)
+    rows = [_constraint(one, f"constraint {i}", raveling, read) for i, one in listed]
     return FeasibleSet(*sides, tuple(rows), names, raveling.scale)
 
 
-def _read(
-    given: object, name: str, raveling: Raveling, read: Callable[[Callable, str], Form]
-) -> Constraint:
-    """A constraint on the flat vector, with the names, the unit and the sides that the user gave
-    it, if any; or an error in one line."""
-    if not isinstance(given, NamedConstraint):
-        return _read_plain(given, name, raveling, read)
-    names = given.names
-    found = _read_plain(given.given, names[0], raveling, read)
-    n = len(found.lower)
-    if len(names) not in (1, n):
-        raise ValueError(
-            f"constraints: name must be one text, or one for each of {n} rows, got {shown(names)}"
-        )
-    sides = found.lower, found.upper
-    if given.lower is not None or given.upper is not None:
-        low = -np.inf if given.lower is None else given.lower
-        high = np.inf if given.upper is None else given.upper
-        sides = _sides(low, high, n, names[0])
-    return Constraint(found.function, *sides, names, given.unit)
-
-
-def _read_plain(
-    constraint: object, name: str, raveling: Raveling, read: Callable[[Callable, str], Form]
+def _constraint(
+    given: Limit, name: str, raveling: Raveling, read: Callable[[Any, str], Form]
 ) -> Constraint:
     """A constraint on the flat vector, or an error in one line."""
-    from scipy.optimize import LinearConstraint, NonlinearConstraint
-
-    if isinstance(constraint, LinearConstraint):
-        # SciPy takes sparse matrices, too
-        dense = getattr(constraint.A, "toarray", lambda: constraint.A)
-        A = np.atleast_2d(np.asarray(dense(), dtype=np.float64))
+    names = given.names or (name,)
+    name, A = names[0], given.matrix
+    if A is not None:
         if A.shape[1] != raveling.n_variables:
             raise ValueError(
                 f"constraints: the matrix of {name} must have {raveling.n_variables} columns, got"
@@ -169,26 +190,21 @@ def _read_plain(
             )
         if not np.isfinite(A).all():
             raise ValueError(f"constraints: the matrix of {name} must be finite, got {A.tolist()}")
-        sides = _sides(constraint.lb, constraint.ub, len(A), name)
-        return Constraint(Linear(A * raveling.units), *sides, (name,))
-    if isinstance(constraint, dict):
-        raise TypeError(
-            f"constraints: {name} is a dict, whose 'ineq' means fun(x) >= 0, against the sign used"
-            f" here; {KINDS}"
-        )
-    nonlinear = isinstance(constraint, NonlinearConstraint)
-    function = constraint.fun if nonlinear else constraint
-    if not callable(function):
-        raise TypeError(f"constraints: {name} is {constraint!r}; {KINDS}")
-    if isinstance(function, Objectives):
-        form = read(function, name)
+        flat, n_rows = Linear(A * raveling.units), len(A)
     else:
-        form = read(AtLeastOne(function), name)
+        is_wrapped = isinstance(given.function, Objectives)
+        form = read(given.function if is_wrapped else AtLeastOne(given.function), name)
         # JAX needs no Jacobian of the user's
-        if nonlinear and callable(constraint.jac) and isinstance(form.flat, Bridge):
-            form = read(Objectives(AtLeastOne(function), constraint.jac), name)
-    lower, upper = (constraint.lb, constraint.ub) if nonlinear else (-np.inf, 0.0)
-    return Constraint(form.flat, *_sides(lower, upper, form.n_rows, name), (name,))
+        if given.jac is not None and not is_wrapped and isinstance(form.flat, Bridge):
+            form = read(Objectives(AtLeastOne(given.function), given.jac), name)
+        flat, n_rows = form.flat, form.n_rows
+    if len(names) not in (1, n_rows):
+        raise ValueError(
+            f"constraints: name must be one text, or one for each of {n_rows} rows, got"
+            f" {shown(names)}"
+        )
+    sides = _sides(given.lower, given.upper, n_rows, name)
+    return Constraint(flat, *sides, names, given.unit)
 
 
 def _sides(lower: object, upper: object, n_rows: int, name: str) -> tuple[np.ndarray, np.ndarray]:

@@ -2,7 +2,7 @@
 
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, cast
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.extend.core import ClosedJaxpr, Jaxpr
+from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array, Float, PyTree
 
 from ..bezier import Raveling
+from ..jaxprs import operations
 from ..precision import double_precision
 from .bridge import Bridge
 from .calls import BudgetSpentError, Calls
@@ -65,7 +66,7 @@ class Form(NamedTuple):
     is_exact: bool
     """Whether all derivatives are exact up to rounding."""
     own_rules: bool = False
-    """Whether JAX differentiates it by rules that somebody wrote."""
+    """Whether JAX differentiates it by custom rules."""
 
 
 class Place(NamedTuple):
@@ -178,7 +179,7 @@ def _jax_form(
         function if is_array and callable(function) else Joined(function)
     )
     flat = of_x if place.raveling.is_vector else Raveled(of_x, place.raveling)
-    names = [*_primitives(program.jaxpr)]
+    names = [*operations(program)]
     rules = any(name.startswith("custom_") for name in names)
     form = Form(of_x, flat, check_shape(values, place.name), "a JAX function", True, rules)
     doubtful = any(name.startswith(UNDIFFERENTIABLE) for name in names)
@@ -207,23 +208,11 @@ def check_shape(values: PyTree, name: str) -> int:
     return values.shape[0]
 
 
-def _primitives(program: Jaxpr) -> Iterator[str]:
-    """The names of all primitives of a program, inner programs included."""
-    for equation in program.eqns:
-        yield equation.primitive.name
-        for parameter in jax.tree.leaves(
-            list(equation.params.values()), is_leaf=lambda leaf: hasattr(leaf, "eqns")
-        ):
-            inner = getattr(parameter, "jaxpr", parameter)
-            if hasattr(inner, "eqns"):
-                yield from _primitives(inner)
-
-
 def can_break(flat: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether a function may jump or have poles: it runs on the host, or has operations that do."""
     with double_precision():
         program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
-    return any(name.startswith(BREAKS) for name in _primitives(program.jaxpr))
+    return any(name.startswith(BREAKS) for name in operations(program))
 
 
 def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
@@ -283,7 +272,7 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
         programs = _numpy_programs(given)
         rows = programs[0] if callable(given.function) else programs
         program, values, is_array = _trace(rows, place)
-        n_operations = sum(1 for _ in _primitives(program.jaxpr))
+        n_operations = sum(1 for _ in operations(program))
         if n_operations > SCHEDULE.most_operations:
             raise NotTraceableError(
                 f"its loops are {n_operations} operations in a row, too many to compile"
@@ -355,7 +344,7 @@ def _untraceable_form(function: Rows, place: Place, error: Exception, twice: boo
             failures.append(failure)
             continue
         return form
-    # JAX's own complaint about a tracer says nothing to somebody who writes NumPy
+    # JAX's own complaint about a tracer says little about code written for NumPy
     is_jax = isinstance(error, jax.errors.JAXTypeError)
     telling = failures[0] if is_jax else failures[-1]
     if is_jax or str(telling).startswith(place.name):

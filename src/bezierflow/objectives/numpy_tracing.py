@@ -200,7 +200,8 @@ class _Copies:
     def _function(self, function: Any, name: str) -> Any:
         if _module(function) == "bezierflow":  # without the type checks of its own tests
             function = inspect.unwrap(function)
-        space = self._globals(function.__globals__)
+        own = function.__globals__
+        space = self.globals.setdefault(id(own), (own, dict(own)))[1]
         code, closure = function.__code__, function.__closure__ or ()
         names = dict(zip(code.co_freevars, closure, strict=True))
         cells = tuple(self._cell(cell, free) for free, cell in names.items())
@@ -225,11 +226,6 @@ class _Copies:
                 self._enter(space, function.__globals__, used)
             elif used in IMPURE_BUILTINS:
                 space[used] = _refusal(used)
-
-    def _globals(self, space: dict) -> dict:
-        if id(space) not in self.globals:
-            self.globals[id(space)] = (space, dict(space))
-        return self.globals[id(space)][1]
 
     def _enter(self, space: dict, originals: dict, name: str) -> None:
         if (id(space), name) not in self.entered:

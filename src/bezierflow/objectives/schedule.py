@@ -28,12 +28,6 @@ class Schedule:
             than a thousand cheap evaluations.
         block_numbers: numbers that the Hessians of one block hold at most; blocks shrink where
             there are many variables.
-        most_enumerated: up to this many objectives multipliers are found by trying all 2^M − 1
-            supports at once: no iteration, no tolerance.
-        multiplier_rounding: differences below this between directions of length 1 are rounding.
-        multiplier_ridge: added to the diagonal of the Gram matrix of many directions, which may be
-            singular to rounding.
-        multiplier_rounds: rounds of the active-set method per objective at most.
         tolerance: a constraint holds at x where it is violated by at most this share of its scale
             at x (see `FeasibleSet.contains`).
         active: a bound or a constraint with less room than this share of its scale is active.
@@ -70,10 +64,6 @@ class Schedule:
     table_numbers: int = 4_000_000
     block: int = 16
     block_numbers: int = 20_000_000
-    most_enumerated: int = 5
-    multiplier_rounding: float = 1e-13
-    multiplier_ridge: float = 1e-14
-    multiplier_rounds: int = 6
     tolerance: float = 1e-9
     active: float = 1e-6
     n_starts: int = 8

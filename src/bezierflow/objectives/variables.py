@@ -17,6 +17,7 @@ from ..bezier import Raveling
 from ..kinds import kind
 from ..names import Names
 from .bounds import Bounds, raveling_of_bounds, read_bounds
+from .constraints import Limit, read_constraints
 from .functions import values_of
 from .solver_side import number_of
 
@@ -289,44 +290,30 @@ class Whole(eqx.Module):
 
 def placed_constraints(
     constraints: Any, x: Float[np.ndarray, " n_variables"], space: Space
-) -> list[Any] | None:
+) -> list[Limit]:
     """Constraints on all variables as constraints on the continuous ones, the others as in x."""
-    from scipy.optimize import LinearConstraint
-
-    def linear(one: Any) -> Any:
-        A = np.atleast_2d(np.asarray(getattr(one.A, "toarray", lambda: one.A)(), dtype=float))
+    found, free = [], space.continuous
+    for one in read_constraints(constraints):
+        A = one.matrix
+        if A is None:
+            found.append(replace(one, function=Placed.at(one.function, x, space), jac=None))
+            continue
         if A.shape[1] != len(x):
             raise ValueError(
                 f"constraints: a matrix must have {len(x)} columns, got shape {A.shape}"
             )
-        free = space.continuous
         held = np.delete(A, free, axis=1) @ np.delete(x, free)
-        return LinearConstraint(A[:, free], one.lb - held, one.ub - held)
+        lower, upper = one.lower - held, one.upper - held
+        found.append(replace(one, matrix=A[:, free], lower=lower, upper=upper))
+    return found
 
-    return _mapped(constraints, lambda function: Placed.at(function, x, space), linear)
 
-
-def whole_constraints(constraints: Any, space: Space) -> list[Any] | None:
+def whole_constraints(constraints: Any, space: Space) -> list[Limit]:
     """Constraints as the user has them as constraints on all variables as numbers."""
-    return _mapped(constraints, lambda function: Whole(function, space), lambda one: one)
-
-
-def _mapped(
-    constraints: Any, wrap: Callable[[Any], Any], linear: Callable[[Any], Any]
-) -> list[Any] | None:
-    from scipy.optimize import LinearConstraint, NonlinearConstraint
-
-    if constraints is None:
-        return None
-    out = []
-    for one in constraints if isinstance(constraints, list | tuple) else [constraints]:
-        if isinstance(one, LinearConstraint):
-            out.append(linear(one))
-        elif isinstance(one, NonlinearConstraint):
-            out.append(NonlinearConstraint(wrap(one.fun), one.lb, one.ub))
-        else:  # what is no function is refused where constraints are read
-            out.append(wrap(one) if callable(one) else one)
-    return out
+    return [
+        replace(one, function=one.function and Whole(one.function, space), jac=None)
+        for one in read_constraints(constraints)
+    ]
 
 
 def read_space(variables: object, bounds: object, x0: PyTree, names: tuple[str, ...]) -> Space:

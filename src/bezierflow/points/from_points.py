@@ -174,12 +174,7 @@ def _is_numeric(column: ArrayLike) -> bool:
 def _read_names(X: Designs, F: ArrayLike, names: object) -> Names:
     """The names given; what they leave open comes from the columns of data frames, or from the name
     of a single column."""
-    if names is not None and not isinstance(names, Names | Mapping):
-        raise TypeError(
-            'names must be a bezierflow.problems.Names or {"objectives": [...], "variables":'
-            f" [...]}}, got {names!r}"
-        )
-    given = names if isinstance(names, Names) else Names.from_dict(names or {})
+    given = Names.read(names)
     for kind, table in (("variables", X), ("objectives", F)):
         texts: tuple[Any, ...] = tuple(getattr(table, "columns", (getattr(table, "name", None),)))
         # a data frame without names has numbers in their place

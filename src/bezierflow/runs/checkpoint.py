@@ -376,7 +376,7 @@ def open_checkpoint(
 
 
 def say_how_to_go_on(folder: Path) -> None:
-    """A line for whoever has ended a run that is kept."""
+    """Prints how to resume a run that was ended and is kept."""
     sys.stderr.write(
         f"kept; to go on: bf.resume({str(folder)!r}), or: bezierflow resume {folder}\n"
     )

@@ -454,7 +454,7 @@ class RayExecutor(Executor):
         return self._call.remote(fn, arguments, keywords).future()
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Leaves Ray as it is: whoever has started it stops it."""
+        """Leaves Ray running: it belongs to the process that started it."""
 
 
 def _apply(

@@ -73,7 +73,7 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
                 import fcntl
 
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:  # the lock is not waited for: whoever has it may take hours
+        except OSError:  # not waited for: the process that holds the lock may take hours
             try:
                 owner = json.loads((path / LOCK).read_text())
                 words = f"process {int(owner['process'])} on {str(owner['machine'])!r}"
@@ -85,7 +85,7 @@ def locked(folder: str | os.PathLike[str]) -> Iterator[Path]:
         os.ftruncate(file, 0)
         owner = {"process": os.getpid(), "machine": socket.gethostname()}
         os.pwrite(file, json.dumps(owner).encode(), 0)
-        for stale in path.glob("*.part"):  # nobody else writes here now
+        for stale in path.glob("*.part"):  # no other process writes here now
             stale.unlink()
         yield path
     finally:

@@ -108,7 +108,7 @@ class Attempt(NamedTuple):
         known = replace(self.result, details=(self.flaw,)) if self.flaw else self.result
         return self._replace(result=known.doubted(why))
 
-    def in_doubt(self, why: str, flag: Flag, share: float = 0.0) -> "Attempt":
+    def flagged(self, why: str, flag: Flag, share: float = 0.0) -> "Attempt":
         """The same, suspect because a share of it does not hold."""
         error = self.error
         if error is not None:
@@ -222,7 +222,7 @@ def amid_noise(problem: Problem, call: Call, found: Attempt | None) -> Attempt |
         return None
     most = sum(map(int, calls.total)) + SCHEDULE.noisy_calls
     calls.limit, calls.kept = min(most, calls.limit or most), 0
-    return atlas_from_values(problem, call, found).in_doubt(noise, Flag.NOISY)
+    return atlas_from_values(problem, call, found).flagged(noise, Flag.NOISY)
 
 
 def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
@@ -429,7 +429,7 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
     made = made._replace(evaluations=probed.evaluations, error=error)
     if len(probed.rivals):
         better = point_in_words(probed.rivals[0], problem.names, problem.raveling.units)
-        made = made.in_doubt(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
+        made = made.flagged(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
         return made._replace(rivals=probed.rivals)
     if probed.short and made.result.reason is Reason.CONVERGED:
         made = made.local(probed.short)
@@ -484,7 +484,7 @@ def _left(problem: Problem, call: Call, spent: Evaluations) -> int | None:
 
 
 def _better_of(found: Attempt, atlas: Attempt) -> Attempt:
-    """An atlas in place of a surface that is in doubt or less exact than asked for, if it is
+    """An atlas in place of a suspect surface, or one less exact than asked for, if it is
     better; it counts in any case."""
     better = atlas.result.reason in FITS and (
         atlas.result.success or found.result.reason is Reason.SUSPECT
@@ -551,7 +551,7 @@ def _measured(
     problem: Problem, call: Call, flow: AbstractFlow, run: Run[Any]
 ) -> ErrorEstimate | None:
     """The error of what a flow found; None where it is not looked for."""
-    # After Ctrl-C or the time limit nobody waits; an atlas in JAX cannot be measured later.
+    # Skip the estimate after Ctrl-C or the time limit; an atlas in JAX cannot be measured later.
     late = run.stopped in (Reason.INTERRUPTED, Reason.TIME_LIMIT)
     if late and not isinstance(flow, AtlasFlow):
         return None

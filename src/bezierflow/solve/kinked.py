@@ -197,9 +197,7 @@ def settle_on_atlas(
             begin = np.append(x / scale, np.zeros(kinked.objectives.n_auxiliary))
             found = settle(kinked.objectives, kinked.feasible, kinked.box, scales, begin)
             return None if found is None else scale * found[: len(x)]
-    # The box that gave the variables of the atlas their units.
-    low, high = units.lower.copy(), units.upper.copy()
-    low[units.free], high[units.free] = units.origin, units.origin + units.unit
+    low, high = units.searched
     found = settle(objectives, feasible, (low / scale, high / scale), scales, x / scale)
     return None if found is None else scale * found
 

@@ -1,4 +1,4 @@
-"""`load`: what a file holds, with the objectives' code if somebody gives it."""
+"""`load`: what a file holds, with the objectives' code if it is given."""
 
 import os
 from collections.abc import Callable
@@ -32,7 +32,11 @@ def load(
             reading the fitted front.
     """
     ending = os.path.splitext(os.fspath(path))[1].lower()
-    if ending in SHEETS or (ending in TABLES and not _has_multi_indices(path)):
+    indexed = False
+    if ending in TABLES:  # one of control points, with multi-indices such as (3, 0, 0) in front
+        with open(path, encoding="utf-8-sig", errors="replace") as file:
+            indexed = file.readline().lstrip("\"' \t")[:1] in ("(", "[")
+    if ending in SHEETS or (ending in TABLES and not indexed):
         raise ValueError(
             f"{os.fspath(path)} is a table, which load does not read; if its rows are Pareto"
             " points, bf.from_points(X, F, names=...) makes a solution of their designs X and"
@@ -50,12 +54,6 @@ def load(
             f"objectives go with a solution, but {os.fspath(path)} holds a surface alone"
         )
     return load_surface(path)
-
-
-def _has_multi_indices(path: str | PathLike[str]) -> bool:
-    """Whether a table is one of control points, with multi-indices such as (3, 0, 0) in front."""
-    with open(path, encoding="utf-8-sig", errors="replace") as file:
-        return file.readline().lstrip("\"' \t")[:1] in ("(", "[")
 
 
 def _with_objectives(
@@ -94,12 +92,9 @@ def _solving(solution: Solution) -> Solution:
     units, label = atlas.turned(solution.names.signs).units, atlas.patches[0].label
     if label.trimmed or len(label.constraints) or units.n_auxiliary or units.discrete:
         return solution
-    # The box that gave the variables of the atlas their units.
-    low, high = units.lower.copy(), units.upper.copy()
-    low[units.free], high[units.free] = units.origin, units.origin + units.unit
-    bounds = feasible_set((units.lower, units.upper), None, len(low))
+    bounds = feasible_set((units.lower, units.upper), None, len(units.lower))
     with double_precision():
-        program = Program(solution.flat_objectives, atlas.n_objectives, bounds, (low, high))
+        program = Program(solution.flat_objectives, atlas.n_objectives, bounds, units.searched)
     program.ideal, program.span = units.ideal, units.span
     if not program.has_hessians:
         return solution

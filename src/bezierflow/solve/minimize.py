@@ -307,8 +307,8 @@ def _cut_off(problem: Problem, call: Call, found: Attempt) -> Attempt:
 
 
 def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
-    """The answer with what a reader must know of it, and with what is behind it where it is in
-    doubt."""
+    """The answer with what a reader must know of it, and with what is behind it where it is
+    suspect."""
     if problem.start.n_objectives == 1:
         found = _of_one_objective(found)
     if isinstance(call.method, AbstractAutoFlow):
@@ -317,8 +317,8 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
         found = _with_minimizers(problem, _of_one_design(problem, found))
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
-    in_doubt = did_not_rest or (found.result.doubtful and not found.over)
-    if in_doubt and isinstance(surface, BezierSimplex):
+    uncertain = did_not_rest or (found.result.doubtful and not found.over)
+    if uncertain and isinstance(surface, BezierSimplex):
         cause = explain_start(problem) or find_cause(problem, surface)
         claim = " ".join(filter(None, (cause, found.result.claim)))
         found = found._replace(result=replace(found.result, claim=claim))
@@ -331,13 +331,13 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
         return found
     with problem.calls.during("estimate"):
         share, where = find_holes(problem, found.surface)
-    return found.in_doubt(where, Flag.NOT_FINITE, share) if share else found.noted(where)
+    return found.flagged(where, Flag.NOT_FINITE, share) if share else found.noted(where)
 
 
 def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
     """The answer, suspect where an objective attains its best value nowhere."""
     why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
-    return found.in_doubt(why, Flag.NOT_CONVERGED) if why else found
+    return found.flagged(why, Flag.NOT_CONVERGED) if why else found
 
 
 def _of_one_objective(found: Attempt) -> Attempt:
@@ -376,22 +376,17 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
     return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
 
 
-def _stats(problem: Problem, call: Call, found: Attempt) -> Stats:
-    on_host = isinstance(problem.form.flat, Bridge)
-    evaluations = problem.calls.total if on_host else total(found.evaluations, problem.calls.total)
-    seconds = time.monotonic() - call.began
-    return Stats(evaluations, found.run.iterations, seconds, problem.calls if on_host else None)
-
-
 def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:
-    flow = found.flow
+    flow, on_host, calls = found.flow, isinstance(problem.form.flat, Bridge), problem.calls
+    made = calls.total if on_host else total(found.evaluations, calls.total)
+    seconds = time.monotonic() - call.began
     surface, raveling = in_users_form(found.surface, problem.raveling, problem.names.signs)
     return Solution(
         pareto_set=surface,
         objectives=problem.objectives,
         names=problem.names,
         result=found.result,
-        stats=_stats(problem, call, found),
+        stats=Stats(made, found.run.iterations, seconds, calls if on_host else None),
         history=found.run.history,
         made_by={**flow.parts(), "seed": call.seed, **problem.found},
         raveling=raveling,

@@ -33,6 +33,7 @@ from ..evaluations import Evaluations, total
 from ..metrics import farthest_points, nondominated
 from ..names import Names, encode
 from ..objectives import (
+    FeasibleSet,
     InfeasibleError,
     JaxEvaluator,
     Objectives,
@@ -125,6 +126,22 @@ class Mixed:
                 )
             found[self.space.names[i]] = kind
         return found
+
+    @cached_property
+    def kinds(self) -> tuple[str, ...]:
+        """The transform of each variable, as `Names` has it."""
+        return tuple(self.transforms.get(name, "") for name in self.space.names)
+
+    @cached_property
+    def whole(self) -> tuple[Any, FeasibleSet]:
+        """The form of the objectives as a function of all variables as numbers, and where these may
+        lie."""
+        space, sides = self.space, (np.array(self.space.lower), np.array(self.space.upper))
+        point = space.at(np.zeros((1, len(space.discrete)), dtype=int))[0]
+        point = np.where(np.isfinite(sides[0]), np.maximum(point, sides[0]), point)
+        function, rows = Whole(self.function, space), whole_constraints(self.constraints, space)
+        form = read_function(function, space.raveling, point, "objectives", sides, False)
+        return form, feasible_set(sides, rows, space.raveling, space.names, point)
 
     def solution(self, todo: Sequence[Places] | None = None) -> Solution:
         """All that the combinations have, as one; of those in `todo` alone where it is given."""
@@ -239,7 +256,7 @@ class Mixed:
     # the answer
 
     def _members(self) -> list[tuple[Places, Solution]]:
-        """The sets that can be used: a surface that is in doubt may be anything."""
+        """The sets that can be used: a suspect surface may be anything."""
         return [
             (places, one)
             for places, one in self.sets.items()
@@ -263,7 +280,7 @@ class Mixed:
         return self._unite(members, Single(np.zeros((0, len(self.space.names))), np.zeros((0, M))))
 
     def _unite(self, members: Sequence[Member], single: Single) -> tuple[BezierAtlas, float]:
-        kinds = tuple(self.transforms.get(name, "") for name in self.space.names)
+        kinds = self.kinds
         sides = np.array(self.space.lower), np.array(self.space.upper)
         positive = [
             np.where([bool(k) for k in kinds], np.maximum(side, 0.0), side) for side in sides
@@ -354,8 +371,7 @@ class Mixed:
         stats: Stats,
         error: ErrorEstimate,
     ) -> Solution:
-        space = self.space
-        kinds = tuple(self.transforms.get(name, "") for name in space.names)
+        space, kinds = self.space, self.kinds
         names = Names(
             names.objectives,
             space.names,
@@ -364,14 +380,7 @@ class Mixed:
             names.directions,
             kinds,
         ).complete(len(names.objectives), len(space.names))
-        point = space.at(np.zeros((1, len(space.discrete)), dtype=int))[0]
-        point = np.where(np.isfinite(space.lower), np.maximum(point, space.lower), point)
-        sides = np.array(space.lower), np.array(space.upper)
-        form = read_function(
-            Whole(self.function, space), space.raveling, point, "objectives", sides, False
-        )
-        rows = whole_constraints(self.constraints, space)
-        feasible = feasible_set(sides, rows, space.raveling, space.names, point)
+        form, feasible = self.whole
         return Solution(
             pareto_set=atlas.turned(names.signs),
             objectives=form.of_x,
@@ -465,19 +474,13 @@ class Designs:
 
     def __init__(self, mixed: Mixed):
         space = self._space = mixed.space
-        d = len(space.discrete)
-        point = space.at(np.zeros((1, d), dtype=int))[0]
-        sides = np.array(space.lower), np.array(space.upper)
-        whole = Whole(mixed.function, space)
-        form = read_function(whole, space.raveling, point, "objectives", sides, False)
+        form, self._feasible = mixed.whole
         self.names: Names = read_names(
             mixed.function, mixed.call.maximize, None, form.n_rows, len(space.names)
         )
         flat = on_solver_side(form.flat, self.names)
         self._evaluator = JaxEvaluator(flat, form.n_rows, len(space.names))
-        rows = whole_constraints(mixed.constraints, space)
-        self._feasible = feasible_set(sides, rows, space.raveling, space.names, point)
-        self.places: Int[np.ndarray, "n n_discrete"] = np.zeros((0, d), dtype=int)
+        self.places: Int[np.ndarray, "n n_discrete"] = np.zeros((0, len(space.discrete)), dtype=int)
         self.f: Float[np.ndarray, "n n_objectives"] = np.zeros((0, form.n_rows))
         self.n = 0
         on_host = bool(bridges(form.flat))

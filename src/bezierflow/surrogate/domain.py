@@ -125,11 +125,7 @@ def read_domain(
 ) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
     n_objectives = read_count(n_objectives, "n_objectives", 2)
-    if names is not None and not isinstance(names, Names | Mapping):
-        raise TypeError(
-            f"names must be a bezierflow.problems.Names or a dict of lists of texts, got {names!r}"
-        )
-    own = SimpleNamespace(names=names if isinstance(names, Names) else Names.from_dict(names or {}))
+    own = SimpleNamespace(names=Names.read(names))
     box = read_bounds(bounds, variables=own.names.variables)
     lower, upper = box.lower, box.upper
     named = read_names(own, maximize, transforms, n_objectives, len(lower))

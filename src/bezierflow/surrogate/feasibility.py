@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from ..arguments import shown
 from ..gaussian import Numbers, Posterior, means, stds
+from ..objectives import read_constraints
 from .schedule import SCHEDULE
 
 
@@ -101,37 +101,17 @@ class Limits:
 def read_limits(constraints: object) -> tuple[Limits, ...]:
     """Constraints as `minimize` takes them, to be evaluated with the objectives, or an error in one
     line."""
-    from scipy.optimize import LinearConstraint, NonlinearConstraint
-
-    if constraints is None:
-        return ()
-    listed = constraints if isinstance(constraints, list | tuple) else [constraints]
-    return tuple(_limits(one, LinearConstraint, NonlinearConstraint) for one in listed)
-
-
-def _limits(one: Any, linear: type, nonlinear: type) -> Limits:
-    if isinstance(one, linear):
-        dense = getattr(one.A, "toarray", lambda: one.A)()
-        matrix = np.atleast_2d(np.asarray(dense, dtype=float))
-        sides = [np.broadcast_to(np.asarray(side, float), len(matrix)) for side in (one.lb, one.ub)]
-        found = Limits(None, matrix, *sides)
-    elif isinstance(one, nonlinear):
-        sides = np.broadcast_arrays(
-            *(np.atleast_1d(np.asarray(s, float)) for s in (one.lb, one.ub))
-        )
-        found = Limits(one.fun, None, *sides)
-    elif callable(one):
-        found = Limits(one, None, np.full(1, -np.inf), np.zeros(1))
-    else:
-        raise TypeError(
-            f"constraints must be functions g with g(x) <= 0 or SciPy's, got {shown(one)}"
-        )
-    if (found.lower == found.upper).any():
-        raise ValueError(
-            "constraints must be inequalities with a Surrogate, got one with equal sides: solve it"
-            " for a variable"
-        )
-    return found
+    found = []
+    for one in read_constraints(constraints):
+        rows = np.zeros(1 if one.matrix is None else len(one.matrix))
+        lower, upper = (rows + np.asarray(side, dtype=float) for side in (one.lower, one.upper))
+        if (lower == upper).any():
+            raise ValueError(
+                "constraints must be inequalities with a Surrogate, got one with equal sides: solve"
+                " it for a variable"
+            )
+        found.append(Limits(one.function, one.matrix, *np.broadcast_arrays(lower, upper)))
+    return tuple(found)
 
 
 def count_rows(limits: Sequence[Limits]) -> int:

@@ -449,7 +449,7 @@ class Search:
         limit = whole.f.max(axis=0) + SCHEDULE.slack * ranges(whole.f)
         limit = np.minimum(limit, worst if reached else np.inf)
         within = Within(mean, limit * unit + shift, span, gates)
-        # One round where evaluations are in doubt: sets of constant objectives take long, and mean
+        # One round where evaluations are suspect: sets of constant objectives take long, and mean
         # nothing.
         solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
@@ -460,6 +460,9 @@ class Search:
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
         made_by |= limited
+        # of the evaluations that keep the constraints
+        best, rows = np.zeros(len(y), dtype=bool), np.flatnonzero(kept)
+        best[rows[nondominated(names.signs * y[rows])]] = True
         n_told, seconds = len(self._x), time.perf_counter() - began
         # The flow's own error estimate is that of following the mean, however wrong the mean is:
         # it is replaced by that of held-out evaluations.
@@ -470,7 +473,7 @@ class Search:
             history=dict(zip(("evaluations", "error", "uncertainty"), history, strict=True)),
             made_by={**solution.made_by, "method": "surrogate", **made_by},
             known_error=error,
-            evaluated=Evaluated(raveling.unravel(x), y, _best(names.signs * y, kept)),
+            evaluated=Evaluated(raveling.unravel(x), y, best),
             surrogate=mean,
             paused=None,  # going on with the flow would not make the mean any better
         )
@@ -555,7 +558,7 @@ class Search:
                 " objectives may jump or have kinks"
             )
         if flow.doubtful:
-            doubts.append(f"the surface of the surrogate is in doubt ({flow.message})")
+            doubts.append(f"the surface of the surrogate is suspect ({flow.message})")
         result = Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, "", tuple(notes))
         return result.doubted("; ".join(doubts)) if doubts else result
 
@@ -582,32 +585,20 @@ class Within(eqx.Module):
         return jnp.concatenate([f, *rows])
 
 
-def _best(f: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """Which evaluations keep the constraints and are not dominated by others that do."""
-    best = np.zeros(len(f), dtype=bool)
-    best[np.flatnonzero(kept)[nondominated(f[kept])]] = True
-    return best
-
-
 def _follow(
     within: Within, domain: Domain, part: ModelSet, seed: int, rounds: int | None
 ) -> Solution:
     """The atlas of the mean within the bounds, where no objective is worse than its limit."""
-    raveling, names = within.mean.raveling, domain.names
-    tol = SCHEDULE.curve_tol if len(names.objectives) == 2 else SCHEDULE.tol
+    raveling, M = within.mean.raveling, len(domain.names.objectives)
+    tol = SCHEDULE.curve_tol if M == 2 else SCHEDULE.tol
     if any(domain.values):
         return _follow_choices(within, domain, part, seed, partial(_atlas_of, tol, rounds))
     # The flow starts where the worst of the objectives, in units of ranges, is least.
     middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
     start = domain.from_cube(part.u)[middle]
     sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
-    feasible = feasible_set(sides, [within], raveling, names.variables, start)
-    inside = box_on_solver_side(feasible, names)
-    assert inside is not None
-    box = np.asarray(inside.lower), np.asarray(inside.upper)
-    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
-    given = {"bounds": sides, "constraints": [within], "seed": seed}
-    return minimize(within.mean, raveling.unravel(start), flow, **given)
+    given = {"bounds": sides, "constraints": [within], "transforms": None, "seed": seed}
+    return _atlas_of(tol, rounds, within.mean, start, given, raveling)
 
 
 def _follow_choices(
@@ -634,14 +625,19 @@ def _follow_choices(
 
 
 def _atlas_of(
-    tol: float, rounds: int | None, f: Placed, start: np.ndarray, given: Mapping[str, Any]
+    tol: float,
+    rounds: int | None,
+    f: Placed | PosteriorMean,
+    start: Float[np.ndarray, " n_variables"],
+    given: Mapping[str, Any],
+    raveling: Raveling | None = None,
 ) -> Solution:
-    """The atlas of a function within bounds and constraints."""
-    bounds, constraints, transforms = (given[k] for k in ("bounds", "constraints", "transforms"))
-    names = read_names(f, None, transforms, None, len(start))
-    feasible = feasible_set(bounds, constraints, len(start), names.variables, start)
-    inside = box_on_solver_side(feasible, names)
+    """The atlas of a function within bounds and constraints, from a flat design."""
+    raveling = raveling or Raveling.of(start)
+    names = read_names(f, None, given["transforms"], None, len(start))
+    limits = given["bounds"], given["constraints"], raveling, names.variables, start
+    inside = box_on_solver_side(feasible_set(*limits), names)
     box = np.asarray(inside.lower), np.asarray(inside.upper)
     flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
     kept = {name: given[name] for name in ("bounds", "constraints", "transforms", "seed")}
-    return minimize(f, start, flow, **kept)
+    return minimize(f, raveling.unravel(start), flow, **kept)

@@ -25,7 +25,7 @@ from ..interrupts import orderly_interrupts
 from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
-from ..objectives import Objectives, Space, raveling_of_bounds, read_bounds, read_space
+from ..objectives import Objectives, Space, own, raveling_of_bounds, read_bounds, read_space
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
@@ -78,7 +78,7 @@ def new_search(
     named: dict[str, Any],
     n_objectives: int | None,
 ) -> Search:
-    """A search; where nobody knows the number of objectives before the first evaluation, one that
+    """A search; where the number of objectives is not known before the first evaluation, one that
     serves until then: evenly spread points, the first ones, do not depend on it. `named` are names,
     maximize and transforms.
     """
@@ -98,8 +98,8 @@ def drive_search(
     pool: Pool,
     plan: Plan,
 ) -> tuple[Search, Reason | None, list[Evaluation]]:
-    """Batches until the budget is spent, the search is done, or somebody stops it: the search, who
-    stopped it, what failed.
+    """Batches until the budget is spent, the search is done, or it is stopped: the search, the
+    reason why it was stopped, and failed evaluations.
 
     `make` makes a search of a number of objectives, None where it is not known; `known` are designs
     with values that the user has.
@@ -255,16 +255,16 @@ class Surrogate:
                 "budget must be given with a Surrogate: the most evaluations that it may make"
             )
         began, problem = time.perf_counter(), task.objectives
-        bounds = _own(problem, "bounds") if task.bounds is None else task.bounds
+        bounds = own(problem, "bounds") if task.bounds is None else task.bounds
         x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
         names, space = _named(problem, task.variables, bounds)
-        raveling, sides = _form(bounds, x0, _own(problem, "n_variables"), space)
+        raveling, sides = _form(bounds, x0, own(problem, "n_variables"), space)
         first, known, values = _first_designs(x0, raveling, sides, space)
         named = {
             "names": names,
-            "maximize": _own(problem, "maximize") if task.maximize is None else task.maximize,
+            "maximize": own(problem, "maximize") if task.maximize is None else task.maximize,
             "transforms": (
-                _own(problem, "transforms") if task.transforms is None else task.transforms
+                own(problem, "transforms") if task.transforms is None else task.transforms
             ),
         }
         limits = read_limits(task.constraints)
@@ -297,7 +297,7 @@ class Surrogate:
     def _n_objectives(self, problem: object, names: Names | None) -> int | None:
         """How many objectives there are, as the problem, its names or `worst` say; None where
         nobody does. An error if `worst` cannot be right for any number of them."""
-        declared = _own(problem, "n_objectives") or (names and names.n_objectives)
+        declared = own(problem, "n_objectives") or (names and names.n_objectives)
         if declared:
             return declared
         # Names of objectives are f1, f2, … then: a wrong one is said before anything is evaluated.
@@ -313,15 +313,9 @@ class Surrogate:
 offer_search(Surrogate)
 
 
-def _own(problem: object, name: str) -> Any:
-    """What a problem says about itself; a method of that name is something else."""
-    found = getattr(problem, name, None)
-    return None if callable(found) else found
-
-
 def _named(problem: object, variables: object, bounds: object) -> tuple[Names | None, Space | None]:
     """The names of the problem, and its variables where some of them are not continuous."""
-    names = _own(problem, "names")
+    names = own(problem, "names")
     names = names if isinstance(names, Names) else None
     if variables is None:
         return names, None
