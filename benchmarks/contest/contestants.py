@@ -20,7 +20,9 @@ def _from_solution(solution: bf.Solution, entry: Entry) -> Found:
     # A Jacobian brings the values with it, and a Hessian counts apart from the Jacobian beside it.
     cost = m * (max(counts.objective - counts.jacobian, 0) + counts.jacobian + n * counts.hessian)
     flags = " ".join(flag.name for flag in solution.error.flags) if solution.known_error else ""
-    bound = solution.error.expected / solution.error.diameter if solution.known_error else float("nan")
+    bound = (
+        solution.error.expected / solution.error.diameter if solution.known_error else float("nan")
+    )
     said = f"{solution.result.reason.value} {flags}".strip()
     return Found(solution.flat_surface, None, int(cost), said, bound)
 

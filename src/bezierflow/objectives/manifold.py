@@ -45,9 +45,7 @@ class Manifold(eqx.Module):
         rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
         return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
 
-    def project(
-        self, x: Float[np.ndarray, "n n_variables"]
-    ) -> Float[np.ndarray, "n n_variables"]:
+    def project(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
         """The designs that these stand for, in NumPy."""
         with double_precision():
             return on_host(_projected(self, jnp.asarray(x)))

@@ -422,9 +422,7 @@ class _Look:
         )
 
 
-def only_point(
-    feasible: FeasibleSet, box: Box
-) -> Float[np.ndarray, " n_variables"] | None:
+def only_point(feasible: FeasibleSet, box: Box) -> Float[np.ndarray, " n_variables"] | None:
     """The one feasible point, where there are as many equality constraints as variables and
     Newton's method ends there from all over the box; else None."""
     low, high = box
