@@ -1,9 +1,9 @@
 """Certified fronts: one file per problem whose run converged, in `src/bezierflow/fronts/data`, for
 `bf.reference(name)`, and what people without this library take: a CSV file each.
 
-    python -m benchmarks.fronts               # classical problems that have no file yet
+    python -m benchmarks.fronts               # classical problems that have no row yet
     python -m benchmarks.fronts ZDT1 DTLZ2    # these, anew
-    python -m benchmarks.fronts --publish     # table, pictures and CSV files of docs/fronts.md, from the files
+    python -m benchmarks.fronts --publish     # the table and the picture of docs/fronts.md
 
 `python -m benchmarks.engineering` and `python -m benchmarks.portfolios` keep the fronts of their
 problems here as well. Objectives and constraints are as published, with default settings and two
@@ -29,13 +29,14 @@ ROOT = Path(__file__).parent.parent
 POINTS, RESULTS = ROOT / "docs" / "data" / "fronts", ROOT / "benchmarks" / "results" / "fronts.csv"
 COLUMNS = (
     *("problem", "objectives", "variables", "pieces", "error", "error_of_file", "coverage"),
-    *("ideal", "nadir", "hypervolume", "its_error", "values", "hessians"),
+    *("ideal", "nadir", "values", "hessians"),
 )
-SHOWN = (
-    *("problem", "objectives", "variables", "pieces", "error", "error_of_file", "ideal", "nadir"),
-    *("hypervolume", "its_error"),
-)
+PAGE = ROOT / "docs" / "fronts.md"
+START, END = "<!-- table: python -m benchmarks.fronts --publish -->", "<!-- end of table -->"
 SECONDS, N_POINTS = 120.0, 500
+MOST_OF_A_FILE = 1e-3
+"""A file is kept where its surface is as exact as this. Where it is coarse, as with three objectives
+and many pieces, the points of the CSV file, which are solved for, are what is kept."""
 
 
 def keep(name: str, found: bf.Solution) -> bool:
@@ -43,12 +44,13 @@ def keep(name: str, found: bf.Solution) -> bool:
     whether it did."""
     if found.result.reason is not bf.Reason.CONVERGED:
         return False
-    with TemporaryDirectory() as folder:
-        found.save(Path(folder) / "front.bez")
-        content = (Path(folder) / "front.bez").read_bytes()
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    # without a date, so that the same front has the same bytes
-    (FOLDER / f"{name}.bez.gz").write_bytes(gzip.compress(content, 9, mtime=0))
+    if (found.error.patches or found.error).front <= MOST_OF_A_FILE:
+        with TemporaryDirectory() as folder:
+            found.save(Path(folder) / "front.bez")
+            content = (Path(folder) / "front.bez").read_bytes()
+        FOLDER.mkdir(parents=True, exist_ok=True)
+        # without a date, so that the same front has the same bytes
+        (FOLDER / f"{name}.bez.gz").write_bytes(gzip.compress(content, 9, mtime=0))
     POINTS.mkdir(exist_ok=True)
     points = found.spread(N_POINTS).F
     head = ",".join(found.names.objectives)
@@ -170,19 +172,13 @@ def make(name: str, seconds: float) -> None:
 
 
 def publish() -> None:
-    """Hypervolumes, which reach a tenth of the range beyond the nadir point and take minutes, and the
-    table and the pictures of docs/fronts.md."""
-    rows, names = read(), sorted(path.name.split(".")[0] for path in FOLDER.glob("*.gz"))
-    for name in names:
-        if not rows[name]["hypervolume"]:
-            ideal, nadir = (np.array(rows[name][one].split(), float) for one in ("ideal", "nadir"))
-            volume = bf.metrics.hypervolume(bf.reference(name), nadir + 0.1 * (nadir - ideal))
-            rows[name] |= {"hypervolume": f"{volume:.10g}", "its_error": f"{volume.error:.1g}"}
-            write(rows)
-    print(f"| {' | '.join(SHOWN)} |\n|{'---|' * len(SHOWN)}")
-    for name in names:
-        print(f"| {' | '.join(rows[name][one] for one in SHOWN)} |")
-    gallery(names)
+    """The table and the pictures of docs/fronts.md."""
+    rows = read()
+    text = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
+    text += [f"| {' | '.join(row[one] for one in COLUMNS)} |" for row in rows.values()]
+    before, after = PAGE.read_text("utf-8").split(START)[0], PAGE.read_text("utf-8").split(END)[1]
+    PAGE.write_text("\n\n".join([before + START, "\n".join(text), END + after]), "utf-8")
+    gallery(list(rows))
 
 
 def gallery(names: list[str]) -> None:
@@ -216,7 +212,7 @@ def main() -> None:
     if given.publish:
         publish()
         return
-    missing = [name for name in CLASSICAL if not (FOLDER / f"{name}.bez.gz").exists()]
+    missing = [name for name in CLASSICAL if name not in read()]
     for name in given.problems or missing:
         make(name, given.seconds)
 
