@@ -128,12 +128,13 @@ LEVELS = {2: (313, 1250, 5000), 3: (128, 512, 2048), 4: (64, 256, 1024), 5: (50,
 """Points of a whole front, by the number of objectives; each time four times as many. For more
 objectives those of five, since exact volumes take long."""
 
-GAP = 6.0
-"""Neighbors on a front of two objectives that are so many times as far apart as on average are ends
-of two pieces."""
+GAP = 0.01
+"""Neighbors on a front of two objectives that are so far apart, in units of its ranges, are ends of
+two pieces; 1,250 points of one piece are closer."""
 
-VOLUME_ROUNDING = 1e-12
-"""The least error that the volume under a polygon states, as a share of it."""
+POLYGON_SHARE, ROUNDING = 0.01, 1e-12
+"""The least error that the volume under a polygon states: as a share of what the polygon adds to
+its points, since a front has finitely many points to choose from, and of the volume."""
 
 ERROR_SHARE = 0.1
 """The least error that an extrapolated volume states, as a share of the last correction."""
@@ -240,11 +241,9 @@ def hypervolume(front: Any, reference: ArrayLike) -> Volume:
     fronts = [signs * np.asarray(front.spread(n).F) for n in levels]
     volumes = [_volume(points, reference) for points in fronts]
     if n_objectives == 2:
-        before, limit = (
-            volume + _between(points, np.asarray(reference))
-            for volume, points in zip(volumes[1:], fronts[1:], strict=True)
-        )
-        return Volume(limit, max(abs(limit - before), VOLUME_ROUNDING * limit))
+        added = [_between(points, np.asarray(reference)) for points in fronts]
+        before, limit = (volumes[k] + added[k] for k in (1, 2))
+        return Volume(limit, max(abs(limit - before), POLYGON_SHARE * added[2], ROUNDING * limit))
     # The limit of v(n) = v − c n^(−1/d), from the last two levels and from the two before.
     gap = np.array(levels, dtype=float) ** (-1 / max(n_objectives - 1, 1))
     before, limit = (
@@ -262,7 +261,7 @@ def _between(front: Float[np.ndarray, "n 2"], reference: Float[np.ndarray, " 2"]
         np.diff(front, axis=0) / np.maximum(np.ptp(front, axis=0), 1e-300), axis=1
     )
     rectangles = np.maximum(-steps[:, 0] * steps[:, 1], 0)
-    return float(np.sum(rectangles[away < GAP * np.mean(away)]) / 2)
+    return float(np.sum(rectangles[away < GAP]) / 2)
 
 
 def _volume(front: Float[np.ndarray, "n n_objectives"], reference: ArrayLike) -> float:
