@@ -28,7 +28,7 @@ FLOORS = [
     {"flows"},
     {"normal", "atlas"},
     {"solve"},
-    {"points", "surrogate"},
+    {"points", "surrogate", "fronts"},
     {"stability", "decisions", "plots", "explorer", "interop"},
     {"demo", "study"},
     {"cli"},

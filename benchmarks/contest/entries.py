@@ -1,5 +1,4 @@
-"""The problems of the contest: each with a start, and exact points of its Pareto set where they are
-known."""
+"""The problems of the contest: each with a start, and exact points of its Pareto set."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -24,12 +23,10 @@ class Entry(NamedTuple):
     objectives: Callable
     x0: np.ndarray
     n_objectives: int
-    distance: Callable[[np.ndarray], np.ndarray] | None
-    """From points to their distances from the exact Pareto set; None where the set is not known or
-    not a simplex."""
-    exact: np.ndarray | None
+    distance: Callable[[np.ndarray], np.ndarray]
+    """From points to their distances from the exact Pareto set."""
+    exact: np.ndarray
     """Points all over the exact Pareto set."""
-    family: str
 
     def start(self, seed: int) -> np.ndarray:
         """Where a run with this seed starts: seed 0 at x0, others a random tenth of a unit beside
@@ -45,7 +42,7 @@ class Entry(NamedTuple):
 
 
 def entries() -> list[Entry]:
-    """All problems, those the method is made for first."""
+    """All problems."""
     badly_scaled = np.array([1e6, 1.0, 1e-6]), np.array([3.0, -1e3, 10.0])
     scaled_med = bf.problems.ScaledMED()
     solved = [
@@ -60,23 +57,16 @@ def entries() -> list[Entry]:
             for m, n in ((2, 2), (2, 20), (3, 3), (3, 10), (3, 50), (4, 5), (5, 5), (6, 6))
         ),
     ]
-    found = [_solved(name, problem, problem, "fits") for name, problem in solved]
+    found = [_solved(name, problem, problem) for name, problem in solved]
     found.append(
         _solved(
             "scaled-MED, scaled by 1e6, 1, 1e-6 and shifted",
             scaled_med,
             _Affine(scaled_med, *badly_scaled),
-            "fits",
         )
     )
     found.append(logistic_losses())
-    return [
-        *found,
-        Entry("DTLZ2", dtlz2, np.full(7, 0.45), 3, None, None, "does not fit"),
-        Entry("DTLZ5", dtlz5, np.full(7, 0.45), 3, None, None, "does not fit"),
-        Entry("ZDT1", zdt1, np.full(5, 0.4), 2, None, None, "does not fit"),
-        Entry("ZDT3", zdt3, np.full(5, 0.4), 2, None, None, "does not fit"),
-    ]
+    return found
 
 
 class _Affine:
@@ -89,18 +79,14 @@ class _Affine:
         return self.scale * self.problem(x) + self.shift
 
 
-def _solved(
-    name: str, problem: bf.problems.AbstractSolvedProblem, objectives: Callable, family: str
-) -> Entry:
+def _solved(name: str, problem: bf.problems.AbstractSolvedProblem, objectives: Callable) -> Entry:
     m, n = problem.n_objectives, problem.n_variables
     assert m is not None
     assert n is not None
     w = np.concatenate([np.eye(m), np.random.default_rng(0).dirichlet(np.ones(m), N_EXACT)])
     # Off the center, where some problems have a kink or a saddle by symmetry.
     x0 = np.linspace(0.1, 0.3, n)
-    return Entry(
-        name, objectives, x0, m, problem.distance, np.asarray(problem.pareto_point(w)), family
-    )
+    return Entry(name, objectives, x0, m, problem.distance, np.asarray(problem.pareto_point(w)))
 
 
 def logistic_losses() -> Entry:
@@ -136,7 +122,6 @@ def logistic_losses() -> Entry:
         3,
         lambda x: np.asarray(project(fitted, x)[1]),
         exact,
-        "fits",
     )
 
 
@@ -164,30 +149,3 @@ def _weighted_minimizers(losses: Callable, weights: np.ndarray, n_variables: int
             f"Newton's method did not arrive: the largest slope is {np.abs(slopes).max():.2e}"
         )
     return x
-
-
-def dtlz2(x: jax.Array) -> jax.Array:
-    """An eighth of a sphere; minimizers of single objectives are not unique (Deb et al. 2002)."""
-    g = jnp.sum((x[2:] - 0.5) ** 2)
-    a, b = x[0] * jnp.pi / 2, x[1] * jnp.pi / 2
-    return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
-
-
-def dtlz5(x: jax.Array) -> jax.Array:
-    """Three objectives whose front is a curve (Deb et al. 2002)."""
-    g = jnp.sum((x[2:] - 0.5) ** 2)
-    a, b = x[0] * jnp.pi / 2, jnp.pi / (4 * (1 + g)) * (1 + 2 * g * x[1])
-    return (1 + g) * jnp.array([jnp.cos(a) * jnp.cos(b), jnp.cos(a) * jnp.sin(b), jnp.sin(a)])
-
-
-def zdt1(x: jax.Array) -> jax.Array:
-    """A problem on a box, met here without it: f_1 = x_1 has no minimum (Zitzler et al. 2000)."""
-    g = 1 + 9 * jnp.mean(x[1:] ** 2)
-    return jnp.array([x[0], g * (1 - jnp.sqrt(jnp.abs(x[0]) / g))])
-
-
-def zdt3(x: jax.Array) -> jax.Array:
-    """A front in five pieces, on a box that is not given (Zitzler et al. 2000)."""
-    g = 1 + 9 * jnp.mean(x[1:] ** 2)
-    share = jnp.abs(x[0]) / g
-    return jnp.array([x[0], g * (1 - jnp.sqrt(share) - share * jnp.sin(10 * jnp.pi * x[0]))])

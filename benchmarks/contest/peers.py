@@ -233,8 +233,6 @@ def _pymoo(entry: Entry, seed: int, algorithm: Any) -> Found:
 def box(entry: Entry) -> tuple[np.ndarray, np.ndarray]:
     """The box that some methods ask for: twice as large as the exact set, a help that the others do
     not get."""
-    if entry.exact is None:
-        return np.zeros(len(entry.x0)), np.ones(len(entry.x0))
     low, high = entry.exact.min(axis=0), entry.exact.max(axis=0)
     margin = 0.5 * np.maximum(high - low, 0.1)
     return low - margin, high + margin

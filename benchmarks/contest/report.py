@@ -9,7 +9,7 @@ from .__main__ import RESULTS, read
 from .contestants import CONTESTANTS
 
 ROOT = Path(__file__).parents[2]
-PAGE = ROOT / "docs" / "benchmarks.md"
+PAGE = ROOT / "docs" / "contest.md"
 PICTURE = ROOT / "docs" / "images" / "contest.png"
 START, END = "<!-- tables: python -m benchmarks.contest.report -->", "<!-- end of tables -->"
 COLORS = [

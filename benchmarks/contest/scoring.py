@@ -44,11 +44,7 @@ NOTHING = Scores(*([float("nan")] * 4))
 
 def scores(found: Found, entry: Entry) -> Scores:
     """All four."""
-    if (
-        entry.distance is None
-        or entry.exact is None
-        or (found.surface is None and found.points is None)
-    ):
+    if found.surface is None and found.points is None:
         return NOTHING
     diameter = np.linalg.norm(entry.exact[:, None] - entry.exact[None], axis=2).max()
     if found.surface is not None:

@@ -14,7 +14,7 @@ ROOMS = (
     *("solve", "answer", "bezier", "flows", "methods", "scalarizations", "simplex", "problems"),
     *("decisions", "plots", "explorer", "metrics", "normal", "atlas", "surrogate", "gaussian"),
     *("objectives", "kinks", "points", "runs", "study", "stability", "interop"),
-    *("names", "evaluations"),
+    *("fronts", "names", "evaluations"),
 )
 """In the order in which people meet them."""
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from .bezier import BezierSimplex, fit, fit_points, fit_skeleton
     from .explorer import explore
     from .flows import Flow, LeastSquares, PullBack, lift
+    from .fronts import reference
     from .methods import GradientDescent, Newton, Optax, Optimistix, ProximalGradient, SciPy
     from .names import Names
     from .normal import NormalFlow, WeightsFlow
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 _ROOMS = (
     *("answer", "atlas", "bezier", "decisions", "explorer", "flows", "gaussian", "interop"),
-    *("kinks", "methods", "metrics", "names", "normal", "objectives", "plots", "points"),
+    *("fronts", "kinks", "methods", "metrics", "names", "normal", "objectives", "plots", "points"),
     *("problems", "runs", "scalarizations", "simplex", "solve", "stability", "study", "surrogate"),
 )
 
@@ -37,6 +38,7 @@ _HOMES = {
     "bezier": ("BezierSimplex", "fit", "fit_points", "fit_skeleton"),
     "explorer": ("explore",),
     "flows": ("Flow", "LeastSquares", "PullBack", "lift"),
+    "fronts": ("reference",),
     "methods": ("GradientDescent", "Newton", "Optax", "Optimistix", "ProximalGradient", "SciPy"),
     "names": ("Names",),
     "normal": ("NormalFlow", "WeightsFlow"),
@@ -96,6 +98,7 @@ __all__ = [
     "minimize",
     "plots",
     "problems",
+    "reference",
     "resume",
     "simplex",
     "stability",

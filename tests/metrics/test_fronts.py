@@ -110,7 +110,7 @@ def test_a_plane_against_its_closed_form(M):
     exact = 1 - 1 / float(np.prod(np.arange(1, M + 1)))
     volume = hypervolume(plane(M), np.ones(M))
     assert abs(volume - exact) <= volume.error
-    assert volume.error < {2: 1e-4, 3: 0.01, 4: 0.05}[M]
+    assert volume.error < {2: 1e-5, 3: 0.01, 4: 0.05}[M]
 
 
 def test_a_curve_against_its_integral():
@@ -119,7 +119,7 @@ def test_a_curve_against_its_integral():
     solution = bf.from_points(s, np.column_stack([s**2, (1 - s) ** 2]))
     volume = hypervolume(solution, [1.0, 1.0])
     assert volume == pytest.approx(5 / 6, abs=1e-3)
-    assert volume.error < 1e-4
+    assert volume.error < 1e-5
 
 
 def test_a_volume_is_a_number_that_states_its_error():

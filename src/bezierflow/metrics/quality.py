@@ -128,6 +128,14 @@ LEVELS = {2: (313, 1250, 5000), 3: (128, 512, 2048), 4: (64, 256, 1024), 5: (50,
 """Points of a whole front, by the number of objectives; each time four times as many. For more
 objectives those of five, since exact volumes take long."""
 
+GAP = 0.01
+"""Neighbors on a front of two objectives that are so far apart, in units of its ranges, are ends of
+two pieces; 1,250 points of one piece are closer."""
+
+POLYGON_SHARE, ROUNDING = 0.01, 1e-12
+"""The least error that the volume under a polygon states: as a share of what the polygon adds to
+its points, since a front has finitely many points to choose from, and of the volume."""
+
 ERROR_SHARE = 0.1
 """The least error that an extrapolated volume states, as a share of the last correction."""
 
@@ -211,10 +219,12 @@ def hypervolume(front: Any, reference: ArrayLike) -> Volume:
     """The volume of what the front dominates, up to the reference point.
 
     Points beyond that in any objective count for nothing. Of finitely many points the volume is
-    exact, as `moocore` computes it. What n points of a whole front miss is nearly proportional to
-    n^(−1/(M−1)), so that its volume is extrapolated from three numbers of points. `.error` of the
-    result says how far off that may be: the difference between the last two extrapolations, or a
-    tenth of the last correction.
+    exact, as `moocore` computes it. Of a whole front of two objectives it is that of the polygon
+    through n points. For more objectives, what n points miss is nearly proportional to
+    n^(−1/(M−1)), so that the volume is extrapolated from three numbers of points. `.error` of the
+    result says how far off that may be: the difference that four times as many points make, or,
+    where it is extrapolated, the difference between the last two extrapolations, or a tenth of the
+    last correction.
 
     Args:
         front: objective values found, one point per row, or a `Solution`.
@@ -228,7 +238,12 @@ def hypervolume(front: Any, reference: ArrayLike) -> Volume:
     signs = np.asarray(getattr(getattr(front, "names", None), "signs", 1.0))
     if np.size(signs) in (1, n_objectives):
         reference = signs * np.asarray(reference, dtype=float)
-    volumes = [_volume(signs * np.asarray(front.spread(n).F), reference) for n in levels]
+    fronts = [signs * np.asarray(front.spread(n).F) for n in levels]
+    volumes = [_volume(points, reference) for points in fronts]
+    if n_objectives == 2:
+        added = [_between(points, np.asarray(reference)) for points in fronts]
+        before, limit = (volumes[k] + added[k] for k in (1, 2))
+        return Volume(limit, max(abs(limit - before), POLYGON_SHARE * added[2], ROUNDING * limit))
     # The limit of v(n) = v − c n^(−1/d), from the last two levels and from the two before.
     gap = np.array(levels, dtype=float) ** (-1 / max(n_objectives - 1, 1))
     before, limit = (
@@ -236,6 +251,17 @@ def hypervolume(front: Any, reference: ArrayLike) -> Volume:
         for k in (0, 1)
     )
     return Volume(limit, max(abs(limit - before), ERROR_SHARE * abs(limit - volumes[2])))
+
+
+def _between(front: Float[np.ndarray, "n 2"], reference: Float[np.ndarray, " 2"]) -> float:
+    """What a polygon through points sorted along a front adds to their own volume: half of the
+    rectangle between neighbors. Across a gap between two pieces it adds nothing."""
+    steps = np.diff(np.minimum(front, reference), axis=0)
+    away = np.linalg.norm(
+        np.diff(front, axis=0) / np.maximum(np.ptp(front, axis=0), 1e-300), axis=1
+    )
+    rectangles = np.maximum(-steps[:, 0] * steps[:, 1], 0)
+    return float(np.sum(rectangles[away < GAP]) / 2)
 
 
 def _volume(front: Float[np.ndarray, "n n_objectives"], reference: ArrayLike) -> float:
