@@ -180,6 +180,9 @@ def stripes() -> Iterator[Case]:
             g=lambda x, xp, k=k, a=level: [a - xp.sin(k * (x[..., 0] + 0.3 * x[..., 1]))],
         )
     for k in (8, 16):
+        angle = np.linspace(0, np.pi / 2, 100_001)
+        radius = np.sqrt(1 + 0.1 * np.cos(k * angle))
+        curve = np.stack([radius * np.sin(angle), radius * np.cos(angle)], axis=1)
         yield Case(
             f"TNK {k}",
             "feasible stripes",
@@ -187,6 +190,7 @@ def stripes() -> Iterator[Case]:
             [1e-6, 1e-6],
             3.2,
             bounded=True,
+            designs=lambda n, curve=curve: curve,
             g=lambda x, xp, k=k: [
                 1 + 0.1 * xp.cos(k * xp.arctan2(x[..., 0], x[..., 1])) - (x**2).sum(-1),
                 far(x, (0.5, 0.5)) - 0.5,
