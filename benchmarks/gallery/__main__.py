@@ -27,6 +27,7 @@ from .case import Case  # noqa: E402
 from .classes import classes  # noqa: E402
 from .families import families  # noqa: E402
 from .outcomes import Outcome, solve  # noqa: E402
+from .pitfalls import pitfalls  # noqa: E402
 from .problems import problems  # noqa: E402
 from .report import report  # noqa: E402
 
@@ -55,7 +56,9 @@ def main() -> None:
         print(report(list(rows.values())))
         return
     solved = 0
-    for case in interleaved([*classes(), *problems()], list(families(arguments.random))):
+    for case in interleaved(
+        [*classes(), *pitfalls(), *problems()], list(families(arguments.random))
+    ):
         parts = arguments.again or arguments.only
         named = parts is None or any(part in f"{case.kind}: {case.name}" for part in parts)
         if not named or (arguments.again is None and case.name in rows):

@@ -32,10 +32,6 @@ def on_segments(*centers: Any) -> Any:
     return designs
 
 
-KEPT = 1e-6
-"""Constraints may be violated by this much."""
-
-
 @dataclass(frozen=True)
 class Case:
     """A problem.
@@ -51,7 +47,8 @@ class Case:
         designs: n -> that many designs of the exact set, where there is a closed form; else the
             truth is a dense sample.
         options: further arguments of `minimize`.
-        g, equal: rows that are at most 0, and rows that are 0.
+        g, equal: rows that are at most 0, and rows that are 0,
+        kept: up to this much, in their own units.
     """
 
     name: str
@@ -66,6 +63,7 @@ class Case:
     options: dict[str, Any] = field(default_factory=dict)
     g: Rows | None = None
     equal: Rows | None = None
+    kept: float = 1e-6
 
     @cached_property
     def box(self) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +86,7 @@ class Case:
         good = np.isfinite(f).all(axis=-1)
         for rows, size in ((self.g, np.asarray), (self.equal, np.abs)):
             for row in rows(x, np) if rows else ():
-                good &= size(row) <= KEPT
+                good &= size(row) <= self.kept
         return np.where(good[..., None], f, np.inf)
 
     @property

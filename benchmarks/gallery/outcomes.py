@@ -81,7 +81,7 @@ def solve(case: Case, time_limit: float = 120.0) -> Outcome:
         solution = bf.minimize(case.objectives(), x0, bounds=bounds, **options | case.options)
     # an error that says what to do is an answer, too, and any other one is to be seen
     except Exception as error:
-        clear = isinstance(error, ValueError)
+        clear = isinstance(error, ValueError) and not isinstance(error, np.linalg.LinAlgError)
         text = f"{type(error).__name__}: {error}"
         outcome = "refused" if clear else "error"
         nan = float("nan")
@@ -105,7 +105,10 @@ def solve(case: Case, time_limit: float = 120.0) -> Outcome:
     error, reason = solution.error, solution.result.reason
     estimate = float("nan") if error.front is None else float(error.front)
     coverage = float("nan") if error.coverage is None else float(error.coverage)
-    outcome = judge(reason, max(beyond, missed), estimate, error.max, case)
+    # An end is where an objective is least: a rounding of its value hides the root of that.
+    rounding = np.finfo(float).eps * np.abs(truth.f).max(axis=0) / truth.span
+    least = max(FLOOR, 3 * case.noise ** (2 / 3), 3 * float(np.sqrt(rounding.max())))
+    outcome = judge(reason, max(beyond, missed), estimate, error.max, case, least)
     message = solution.result.message
     return Outcome(
         case.kind,
@@ -122,20 +125,22 @@ def solve(case: Case, time_limit: float = 120.0) -> Outcome:
     )
 
 
-def judge(reason: Any, true: float, estimate: float, largest: float, case: Case) -> str:
-    """The outcome. A run that was stopped claims nothing but its estimate, which must not be 0
-    where the error is not."""
+def judge(
+    reason: Any, true: float, estimate: float, largest: float, case: Case, least: float = FLOOR
+) -> str:
+    """The outcome, where a true error below the last number is none. A run that was stopped claims
+    nothing but its estimate, which must not be 0 where the error is not."""
     claims = reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
     if reason is bf.Reason.TIME_LIMIT:
         return "stopped"
-    stated = max(FACTOR * np.nan_to_num(estimate), FLOOR, 3 * case.noise ** (2 / 3))
+    stated = max(FACTOR * np.nan_to_num(estimate), least)
     if claims and not true <= stated:
         return "silently wrong"
     if case.kind == "stopped" and not claims:
-        return "silently wrong" if true > FLOOR and largest == 0 else "flagged"
+        return "silently wrong" if true > least and largest == 0 else "flagged"
     if claims:
         return "right" if reason is bf.Reason.CONVERGED else "less exact"
-    return "flagged although right" if true <= max(FLOOR, 3 * case.noise ** (2 / 3)) else "flagged"
+    return "flagged although right" if true <= least else "flagged"
 
 
 def answers(solution: bf.Solution) -> np.ndarray:

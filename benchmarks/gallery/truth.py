@@ -71,7 +71,14 @@ def truth_of(case: Case) -> Truth:
     here = Path(__file__).parent
     text = b"".join(
         (here / name).read_bytes()
-        for name in ("case.py", "truth.py", "problems.py", "classes.py", "families.py")
+        for name in (
+            "case.py",
+            "truth.py",
+            "problems.py",
+            "classes.py",
+            "pitfalls.py",
+            "families.py",
+        )
     )
     folder = (
         Path(tempfile.gettempdir()) / "bezierflow-gallery" / hashlib.sha256(text).hexdigest()[:16]

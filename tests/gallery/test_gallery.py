@@ -9,8 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.gallery.case import Case
+from benchmarks.gallery.classes import classes
 from benchmarks.gallery.families import families
 from benchmarks.gallery.outcomes import FLOOR, answers, compare_answers, compare_truth, judge, solve
+from benchmarks.gallery.pitfalls import pitfalls
 from benchmarks.gallery.problems import KINDS, far, on_segments, problems
 from benchmarks.gallery.truth import make_truth
 
@@ -36,6 +38,13 @@ QUICK = (
     "stopped by callback 1",
 )
 
+QUICK_PITFALLS = (
+    "offset 1e6, range 1e-6, L = 1",
+    "bowls + 1, noise 1e-05",
+    "two equalities that cross once",
+    "monotone copy: log",
+)
+
 SEGMENT = Case("", "", lambda x, xp: [far(x, (0, 0)), far(x, (1, 0.5))], -2, 2, (0.3, 0.3))
 
 
@@ -54,6 +63,20 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
     (case,) = [case for case in problems() if case.name == name]
     found = solve(case)
     assert found.outcome not in ("silently wrong", "error"), found
+
+
+@pytest.mark.parametrize("name", QUICK_PITFALLS)
+def test_quick_problems_of_the_second_trial_are_right(name):
+    (case,) = [case for case in pitfalls() if case.name == name]
+    found = solve(case)
+    assert found.outcome == "right", found
+
+
+def test_the_trials_are_large_and_every_problem_has_a_name_of_its_own():
+    more = [*classes(), *pitfalls()]
+    assert len(more) >= 160
+    names = [case.name for case in [*more, *problems()]]
+    assert len(set(names)) == len(names)
 
 
 def test_a_random_problem_is_not_silently_wrong():

@@ -34,6 +34,17 @@ def test_agrees_with_the_true_distance(degree):
     assert estimate.n_samples >= 200
 
 
+def test_objectives_are_not_stated_to_be_exact_to_less_than_a_rounding_of_their_values():
+    def bowls(x):
+        away = jnp.array([jnp.sum(x**2), jnp.sum((x - jnp.array([1.0, 0.0])) ** 2)])
+        return 1e6 + 1e-6 * away
+
+    segment = BezierSimplex(np.array([[0.0, 0.0], [1.0, 0.0]]), 2, 1)
+    estimate = estimate_error(bowls, segment)
+    assert estimate.max < 1e-9
+    assert 1e-4 < estimate.front < 1e-3  # values are multiples of 1.2e-10, of ranges of 1e-6
+
+
 def test_an_exact_surface_has_no_error_and_no_flags():
     estimate = estimate_error(SkewMED(3), BezierSimplex(np.eye(3), 3, 1), tol=1e-6)
     assert estimate.max < 1e-12

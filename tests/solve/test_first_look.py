@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.precision import double_precision
+from bezierflow.solve import Call, jump_beside
 
 START = np.array([0.4, -0.3])
 
@@ -180,6 +182,22 @@ def test_a_root_is_no_pole():
     assert "without end" not in solution.result.message
     np.testing.assert_allclose(solution.design(np.eye(2)[0]), [0.0, 1.0], atol=1e-6)
     np.testing.assert_allclose(solution.design(np.eye(2)[1]), [1.0, 0.0], atol=1e-6)
+
+
+@pytest.mark.parametrize("place", [0.41, 1.7])
+def test_a_small_jump_is_told_from_a_slope_next_to_the_set_alone(place):
+    objectives = lambda x: jnp.array(
+        [
+            jnp.sum(x**2) + jnp.where(x[0] > place, 1e-3, 0.0),
+            jnp.sum((x - jnp.array([1.0, 0.5])) ** 2) + jnp.sqrt(jnp.abs(x[1] - 0.2)),
+        ]
+    )
+    call = Call(objectives, np.zeros(2), method=bf.NormalFlow())
+    answer = bf.BezierSimplex(np.array([[0.0, 0.0], [1.0, 0.5]]), 2, 1)
+    with double_precision():
+        words = jump_beside(call.read_problem(), answer)
+    said = "f1 jumps by 0.001 next to the answer, where x1 passes 0.41"
+    assert words.startswith(said) if place < 1 else words == ""
 
 
 def test_a_jump_far_from_the_set_does_not_matter():

@@ -53,3 +53,14 @@ def test_large_noise_is_refused_soon():
     assert solution.result.reason is bf.Reason.SUSPECT
     assert "noise" in solution.result.message
     assert len(calls) < 1000
+
+
+@pytest.mark.parametrize("noise", [1e-5, 1e-4])
+def test_without_bounds_what_is_noise_does_not_pass_for_an_unknown_distance(noise):
+    """Displacements of 1e-3 of the diameter are noise of differences, and do not become less."""
+    solution = bf.minimize(noisy(noise, 1.0), np.full(2, 0.4))
+    assert solution.success
+    assert solution.error.n_invalid == 0
+    front = np.array([exact(x) for x in np.asarray(solution.spread(50).X)]) / SPAN
+    assert np.abs(np.sqrt(front).sum(axis=1) - 1).max() < 0.05
+    assert solution.error.front < 0.05

@@ -63,6 +63,21 @@ def test_of_convex_objectives_a_few_lines_are_looked_at():
     assert "convex" in found.words
 
 
+def test_a_basin_that_no_line_crosses_is_seen_by_its_tangent_planes():
+    """Within 1.2 of its bottom a narrow bowl is lower than the broad one, which is convex: that is
+    one of some 300 designs of the box, and one of 200,000 is better than the broad one's bottom."""
+
+    def two_bowls(x):
+        broad, narrow = jnp.sum((x - 0.8) ** 2) / 6, jnp.sum((x + 1.2) ** 2) / 6
+        f = jnp.minimum(0.2 + 0.2 * broad, narrow / 0.25)
+        return jnp.array([f, f**2])
+
+    box = np.full(6, -2.0), np.full(6, 2.0)
+    found = probed(two_bowls, bf.BezierSimplex(np.full((2, 6), 0.8), 2, 1), box)
+    assert "convex" not in found.words
+    np.testing.assert_allclose(found.rivals[0], -1.2, atol=0.1)
+
+
 def test_probes_keep_equality_constraints():
     """Two wells on a circle: the answer is the point of the right one."""
 

@@ -19,6 +19,7 @@ from .products import start_memory
 from .schedule import Schedule
 from .settings import Settings
 from .shape import (
+    ROUNDINGS,
     dominated_rows,
     face_tangents,
     fold_fraction,
@@ -294,7 +295,8 @@ def _singular_corners(
 
 def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.ndarray) -> float:
     """The largest change of an objective on the way to the set, in units of its range, with the
-    margin of what is stated: of corners by values, else by slopes."""
+    margin of what is stated: of corners by values, else by slopes. No objective is known to less
+    than a rounding of its values, which an offset makes large."""
     derivatives, inside = sight.derivatives, sight.linearization
     change = np.abs(np.einsum("nml,nl->nm", derivatives.gradients, inside.displacement))
     there = curvature.values(ends.minimizers) if (ends.distance > 0).any() else ends.values
@@ -302,8 +304,10 @@ def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.
     values = np.concatenate([ends.values, derivatives.values, there])
     finite = np.isfinite(values).all(axis=1)
     span = np.ptp(values[finite], axis=0) if finite.any() else np.ones(len(there))
-    share = np.nan_to_num(change, nan=0.0) / np.maximum(span, np.finfo(float).tiny)
-    share = np.where(span > rounding_of(values), share, 0.0).max(axis=1)
+    rounding = rounding_of(values)
+    change = np.maximum(np.nan_to_num(change, nan=0.0), rounding / ROUNDINGS)
+    share = change / np.maximum(span, np.finfo(float).tiny)
+    share = np.where(span > rounding, share, 0.0).max(axis=1)
     valid, share = (
         np.concatenate([ends.found, inside.valid]),
         curvature.schedule.stated_margin * share,

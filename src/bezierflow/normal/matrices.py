@@ -17,7 +17,7 @@ from jaxtyping import Bool, Float
 
 from ..evaluations import Evaluations
 from ..kinds import kind
-from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, replace_rows
+from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, bridges, replace_rows
 from ..precision import ROUNDING
 from .curvature import (
     AbstractMemory,
@@ -92,6 +92,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         numbers, self.width = self.schedule, self.evaluator.n_variables
         self.rounding = self.product_rounding = float(np.finfo(float).eps)
         self.precision, self.far = numbers.descent_precision, numbers.far
+        # A displacement that is the noise of differences does not shrink when it is followed.
+        parts = [one for one in bridges(self.evaluator.objectives) if not one.order]
+        noise = max((one.differences.accuracy(0) for one in parts), default=0.0)
+        self.far = max(self.far, min(numbers.far_in_noise * noise, numbers.near))
 
     def reserve(self, n: int) -> int:
         """L, whatever is looked at."""

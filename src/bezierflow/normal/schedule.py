@@ -118,6 +118,9 @@ class Schedule:
         far: beyond this one linearization is not trusted: the point is followed to the set and the
             length of its path counts. Without Hessian matrices `near` takes its place:
             displacements with tangents of the surface are off by a thirtieth there.
+        far_in_noise: `far` is at least this many times the relative error of gradients by
+            differences of values: a displacement that is noise does not become less, and would pass
+            for a distance that cannot be told.
         missed_corner: a corner farther than this from the minimizer of its objective raises a flag.
         flagged: share of samples, dominated or without a valid distance or on saddles, that raises
             a flag; and of its range by which an objective must be better to make a corner weakly
@@ -223,6 +226,7 @@ class Schedule:
     scanned_numbers: int = 10_000_000
     followed: int = 40
     far: float = 1e-4
+    far_in_noise: float = 4.0
     missed_corner: float = 0.25
     flagged: float = 0.05
     folded: float = 0.02

@@ -180,10 +180,14 @@ def weakly_pareto_vertices(values: np.ndarray, n_objectives: int) -> np.ndarray:
     return np.all(np.where(others[:, None, :], better, equal), axis=2).any(axis=1)
 
 
+ROUNDINGS = 64
+"""So many roundings of its values are no difference of an objective."""
+
+
 def rounding_of(values: np.ndarray) -> np.ndarray:
     """Differences of an objective below this are rounding."""
     size = np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=0, initial=0.0)
-    return 64 * np.finfo(float).eps * size
+    return ROUNDINGS * np.finfo(float).eps * size
 
 
 @lru_cache(maxsize=64)

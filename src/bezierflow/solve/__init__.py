@@ -1,6 +1,7 @@
 """`minimize`: which flows answer a problem, in which order, and what is said about the end."""
 
 from .call import Call, Checkpoint, with_limits
+from .causes import jump_beside
 from .checkpoint import kept_arguments
 from .checkup import check
 from .choice import offer_search
@@ -15,6 +16,7 @@ __all__ = [
     "Checkpoint",
     "Probed",
     "check",
+    "jump_beside",
     "kept_arguments",
     "load",
     "minimize",

@@ -40,7 +40,7 @@ from ..objectives import (
 )
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .call import Call
-from .causes import find_break, find_cause, find_endless, meets_break
+from .causes import find_break, find_cause, find_endless, jump_beside
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
 from .probing import Box, only_point, probe
@@ -257,7 +257,7 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
         why = "one surface cannot be this set"
         made = _atlas(problem, replace(call, method=few), feasible, box, why, spent=spent)
         words = cause
-    if fatal or (cause and meets_break(problem, made.surface)):
+    if fatal or (cause and jump_beside(problem, made.surface)):
         # of a surface the cause is said in the end
         return made.doubted(words)._replace(open=False)
     return found._replace(evaluations=made.evaluations)

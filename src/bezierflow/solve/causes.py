@@ -285,19 +285,53 @@ def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
         return t, np.asarray(answer(t))
 
 
-def meets_break(problem: Problem, answer: Any) -> bool:
-    """Whether an objective jumps next to a design of an answer: by a clear share of its range,
-    where the design moves by much less of its own."""
+def jump_beside(problem: Problem, answer: Any) -> str:
+    """Which objective jumps next to a design of an answer, in words; empty where none does.
+
+    An interval of each variable around designs is halved: of a continuous function the difference
+    between its ends vanishes with it, of a jump it stays. Functions on the host are asked for the
+    ends of the intervals alone, and a jump must be larger to be told from a slope.
+    """
     x = _designs(answer, SCHEDULE.few_points)[1]
-    n, width = min(x.shape[1], SCHEDULE.scanned_variables), np.ptp(x, axis=0)
+    (N, L), M = x.shape, answer.n_objectives
+    if SCHEDULE.most_variables < L or not can_break(problem.flat, L):
+        return ""
+    n, width, on_host = min(L, SCHEDULE.scanned_variables), np.ptp(x, axis=0), bridges(problem.flat)
     step = SCHEDULE.beside_break * np.maximum(width, SCHEDULE.narrowest * width.max())
-    beside = x[None, :, None] + np.stack([-step, step])[:, None, None] * np.eye(x.shape[1])[:n]
-    if problem.feasible is not None:
-        beside = np.asarray(problem.feasible.clip(beside))
-    evaluator = JaxEvaluator(problem.flat, answer.n_objectives, x.shape[1])
-    f = evaluator.values(beside.reshape(-1, x.shape[1])).reshape(*beside.shape[:3], -1)
-    change, span = np.abs(f[1] - f[0]), np.nanmax(f, axis=(0, 1, 2)) - np.nanmin(f, axis=(0, 1, 2))
-    return bool((change > SCHEDULE.across_break * span).any())
+    evaluator, names = JaxEvaluator(problem.flat, M, L), problem.names
+    v, k, m = np.indices((n, N, M))
+
+    def values(places: Float[np.ndarray, "n n_designs n_objectives"]) -> np.ndarray:
+        """Of objective m, at designs with variable v at these places."""
+        points = np.tile(x[None, :, None], (n, 1, M, 1))
+        points[v, k, m, v] = places
+        if problem.feasible is not None:
+            points = np.asarray(problem.feasible.clip(points))
+        return evaluator.values(points.reshape(-1, L)).reshape(n, N, M, M)[v, k, m, m]
+
+    low, high = x[k, v] - step[v], x[k, v] + step[v]
+    left, right = values(low), values(high)
+    span = np.nanmax([left, right], axis=(0, 1, 2)) - np.nanmin([left, right], axis=(0, 1, 2))
+    halfway, n_halvings = np.abs(right - left), 0 if on_host else SCHEDULE.halvings
+    for j in range(n_halvings):
+        middle = (low + high) / 2
+        between = values(middle)
+        first = np.abs(between - left) > np.abs(right - between)
+        low, left = np.where(first, low, middle), np.where(first, left, between)
+        high, right = np.where(first, middle, high), np.where(first, between, right)
+        halfway = np.abs(right - left) if 2 * j <= n_halvings else halfway
+    stays = np.abs(right - left)
+    least = SCHEDULE.across_break * (1.0 if on_host else SCHEDULE.clear)
+    jumps = np.argwhere((stays > least * span) & (stays > SCHEDULE.steady * halfway))
+    if not len(jumps):
+        return ""
+    v, k, m = jumps[0]
+    place, unit = low[v, k, m], problem.raveling.units[v]
+    return (
+        f"{names.objectives[m]} jumps by {stays[v, k, m]:.3g} next to the answer, where"
+        f" {names.solver_variables[v]} passes {place * unit:.4g}: designs beside that cannot be"
+        " verified"
+    )
 
 
 def find_holes(problem: Problem, answer: Any) -> tuple[float, str]:

@@ -37,6 +37,7 @@ from ..objectives import (
     InfeasibleError,
     Problem,
     Transforms,
+    bridges,
     point_in_words,
 )
 from ..precision import double_precision
@@ -65,6 +66,7 @@ from .causes import (
     find_cause,
     find_holes,
     find_runaway,
+    jump_beside,
     single_design,
 )
 from .checkpoint import check_objectives, end_checkpoint, kept_arguments
@@ -315,6 +317,7 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
         found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
         found = _with_minimizers(problem, _of_one_design(problem, found))
+        found = _without_jumps(problem, found)
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     uncertain = did_not_rest or (found.result.doubtful and not found.over)
@@ -338,6 +341,15 @@ def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
     """The answer, suspect where an objective attains its best value nowhere."""
     why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
     return found.flagged(why, Flag.NOT_CONVERGED) if why else found
+
+
+def _without_jumps(problem: Problem, found: Attempt) -> Attempt:
+    """The answer, suspect where an objective jumps next to it. Functions on the host would be
+    called too often for that."""
+    if found.result.reason not in FITS or bridges(problem.flat):
+        return found
+    why = jump_beside(problem, found.surface)
+    return found.doubted(why) if why else found
 
 
 def _of_one_objective(found: Attempt) -> Attempt:

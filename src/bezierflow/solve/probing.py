@@ -7,7 +7,9 @@ compared with it, in this order, until one is better:
 1. lines along which every variable is moved alone, from designs of the answer, and segments between
    the answer and the box. Where objectives and constraints are convex along all of them, a local
    answer is the answer, and the look ends with these, or with the next if nobody looked elsewhere
-   before and the budget allows it;
+   before and the budget allows it. With exact derivatives and no small budget convex means also
+   that no tangent plane at a design of the next stage lies above the value at another one, which
+   sees basins that no line crosses; descents follow the designs whose planes do;
 2. designs all over the box, and the bottoms of wells that they hint at (with exact derivatives and
    few variables);
 3. every variable moved alone to the lowest places along its range: in many variables a better basin
@@ -22,6 +24,7 @@ from contextlib import suppress
 from typing import NamedTuple
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -30,7 +33,14 @@ from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_t
-from ..normal import Incumbents, Matrices, better_point, probes_around, probes_within
+from ..normal import (
+    Incumbents,
+    Matrices,
+    better_point,
+    find_minimizers,
+    probes_around,
+    probes_within,
+)
 from ..normal import Schedule as NormalSchedule
 from ..objectives import (
     BudgetSpentError,
@@ -186,7 +196,9 @@ class _Look:
         rivals: what is clearly better, so far.
         n: how many designs were looked at.
         evaluations: what was spent by now.
-        is_convex: whether nothing bends downwards along all lines, once they were looked at.
+        is_convex: whether nothing bends downwards along all lines, once they were looked at, nor
+            lies below a tangent plane.
+        spread: designs all over the box, with their objectives, once they were looked at.
         searched: whether a population was spent on other basins.
         why_none: why there was none, where that is neither for the time nor the budget.
         standard: what designs have to beat.
@@ -207,6 +219,7 @@ class _Look:
         self.budget = getattr(call.method, "budget", None)
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
         self.is_convex, self.searched, self.why_none = False, False, ""
+        self.spread: tuple[Designs, Values] | None = None
         self.rng = np.random.default_rng([call.seed, 7])
         along, segments, k = lines_for(self.L, 1)
         dear = (along + segments) * k > SCHEDULE.kept_for_probes * (self.budget or np.inf)
@@ -225,6 +238,18 @@ class _Look:
             if len(self.rivals) or convex or self.call.late:
                 return
             stage()
+            if k == 0 and self.is_convex and not len(self.rivals):
+                self.beside_tangents(looked)
+
+    def designs(self, times: int = 1) -> Designs:
+        """All over the box, or over nested ones around the answer where there are no bounds; so
+        many times as many as usual."""
+        (low, high), numbers = self.box, NormalSchedule(probes=times * NormalSchedule().probes)
+        if not self.feasible.unbounded:
+            return probes_within(low, high, numbers)
+        # The box is that many times as wide as the answer.
+        size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
+        return probes_around(self.standard.x.mean(axis=0), size, numbers)
 
     def values(self, x: Designs) -> tuple[Values, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
@@ -283,19 +308,45 @@ class _Look:
         noise = 4 * max(noise, np.finfo(float).eps) * size + SCHEDULE.rounding * span
         return bool((second >= -SCHEDULE.clearly_apart * noise).all())
 
+    def beside_tangents(self, looked: bool) -> None:
+        """Whether tangent planes at designs all over the box lie below the values at the others;
+        and the minimizers that descents find from those where they do not, the worst first."""
+        rows = _Bends(self.flat, self.feasible)
+        n_rows = self.M + self.feasible.n_inequalities
+        if bridges(rows) or self.thrift > 1 or self.place is not None:
+            return
+        if not self.problem.form.is_exact:
+            return
+        few = self.L * n_rows * SCHEDULE.most_population_values > SCHEDULE.most_numbers
+        x = self.designs(1 if few or looked else SCHEDULE.times_for_tangents)
+        evaluator = JaxEvaluator(rows, n_rows, self.L, self.budget, self.evaluations)
+        found = evaluator.jacobians(x)
+        self.evaluations, self.n = evaluator.evaluations, self.n + len(x)
+        broken = (found.values[:, self.M :] > 0).any(axis=1, keepdims=True)
+        f = np.where(broken, np.inf, found.values[:, : self.M])
+        self.spread = x, np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf)
+        self.compare(*self.spread)
+        worst = above_tangents(x, found.values, found.gradients)
+        self.is_convex = not worst.any()
+        if self.is_convex or len(self.rivals):
+            return
+        start = x[np.argsort(-worst)[: NormalSchedule().wells]]
+        weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
+        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
+        curvature = Matrices(evaluator, start)
+        weights, start = np.tile(weights, (len(start), 1)), np.repeat(start, self.M + 1, axis=0)
+        ends = find_minimizers(curvature, weights, start).x
+        self.evaluations = evaluator.evaluations
+        self.look(np.asarray(self.feasible.clip(ends)))
+
     def all_over(self) -> None:
         """Designs all over the box, or over nested ones around the answer without bounds; and the
         bottoms of wells that they hint at."""
-        low, high = self.box
-        if self.feasible.unbounded:
-            # The box is that many times as wide as the answer.
-            size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
-            x = probes_around(self.standard.x.mean(axis=0), size)
-        else:
-            x = probes_within(low, high)
         exact = self.problem.form.is_exact and self.place is None
-        x = x if exact else x[:: self.thrift]
-        f, standard = self.look(x)[0], self.standard
+        if self.spread is None:
+            x = self.designs() if exact else self.designs()[:: self.thrift]
+            self.spread = x, self.look(x)[0]
+        (x, f), standard = self.spread, self.standard
         if len(self.rivals) or not exact or isinstance(standard.answer, BezierSimplex):
             return  # a surface has followed wells around it by itself
         spread = np.linspace(0, len(standard.x) - 1, SCHEDULE.compared_points).astype(int)
@@ -420,6 +471,37 @@ class _Look:
             f"a search elsewhere, which takes more than {self.population} evaluations, was not"
             " within the budget; give a larger one for that"
         )
+
+
+class _Bends(eqx.Module):
+    """What is convex where a problem is: objectives, and the positive parts of inequalities."""
+
+    objectives: FlatObjectives
+    feasible: FeasibleSet
+
+    def __call__(self, x: Float[Array, " n_variables"]) -> Array:
+        g = self.feasible.inequalities(x)
+        return jnp.concatenate([self.objectives(x), jnp.maximum(g, 0)])
+
+
+def above_tangents(
+    x: Designs, values: Rows, gradients: Float[np.ndarray, "n n_rows n_variables"]
+) -> Float[np.ndarray, " n"]:
+    """By how many of its relations to some of the designs each one shows that a row is not convex:
+    its tangent plane lies above their values by more than rounding, or theirs above its own."""
+    counts = np.zeros(len(x))
+    for f, g in zip(values.T, gradients.swapaxes(0, 1), strict=True):
+        good = np.isfinite(f) & np.isfinite(g).all(axis=1)
+        counts += ~good  # where there are no values a row is not convex on the box
+        y, f, g = x[good], f[good], g[good]
+        at, span = f - (g * y).sum(axis=1), np.ptp(f) if len(f) else 0.0
+        few = slice(None, None, SCHEDULE.apart_for_tangents)
+        for one, other, axis in ((slice(None), few, 1), (few, slice(None), 0)):
+            ahead = g[one] @ y[other].T
+            size = np.abs(f[other]) + np.abs(ahead) + np.abs(at[one, None])
+            noise = SCHEDULE.clearly_apart * np.finfo(float).eps * size + SCHEDULE.rounding * span
+            counts[good] += (at[one, None] + ahead - f[other] > noise).sum(axis=axis)
+    return counts
 
 
 def only_point(feasible: FeasibleSet, box: Box) -> Float[np.ndarray, " n_variables"] | None:

@@ -36,6 +36,9 @@ class Schedule:
             at,
         segments: and so many between the answer and the box,
         lengths: of which they are shares.
+        times_for_tangents: tangent planes are looked at in so many times as many designs as values
+            are, where nobody has looked all over the box before,
+        apart_for_tangents: and each is compared with one in so many of the others.
         thrift: functions on the host are called at so many times fewer places of a line, and others
             within a small budget.
         population_values: of the population that an answer of objectives that are not convex is
@@ -45,7 +48,8 @@ class Schedule:
         broken_values: of an atlas of objectives that jump or fall without end.
         beside_break: designs are moved by this share of their range to see whether they lie next to
             a jump,
-        across_break: which changes an objective by this share of its range.
+        across_break: which changes an objective by this share of its range; or by `clear` of that
+            where the interval can be halved until nothing else does.
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
         farthest: objectives are followed along variables up to 10 to this power.
@@ -119,12 +123,14 @@ class Schedule:
     least_lines: int = 6
     segments: int = 12
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
+    times_for_tangents: int = 2
+    apart_for_tangents: int = 9
     thrift: int = 3
     population_values: int = 2000
     most_population_values: int = 20_000
     ends_projected: int = 20
     broken_values: int = 3000
-    beside_break: float = 2e-3
+    beside_break: float = 1e-2
     across_break: float = 0.05
     descent_steps: int = 200
     farthest: int = 7
