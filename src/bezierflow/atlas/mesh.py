@@ -50,7 +50,7 @@ from .exploration import (
     spread_points,
 )
 from .local_solves import Ends, search
-from .program import NEARLY_FEASIBLE, Program, nondominated, scattered
+from .program import NEARLY_FEASIBLE, Program, nondominated
 
 USUAL_BUDGET = 20_000
 """Evaluations that a search plans with where nobody says how many."""
@@ -141,13 +141,15 @@ NEWS_GAIN = 1e-3
 MOST_LATE = 8
 """How often the archive is asked once more after cuts."""
 
+MOST_WEIGHED = 1e-8
+"""The noise up to which gains are told from it."""
+
 SEARCHED, SEARCHED_MOST = 0.1, 0.3
 """The share of the budget after which searches from values alone must have gained something, and
 the most that they take at a time."""
 
-REFERENCE, MOST_MEASURED = 1.1, 200
-"""Hypervolumes are measured up to the first number in every objective, in units of ranges; from
-four objectives on, where they take long, of so many points."""
+REFERENCE = 1.1
+"""Hypervolumes are measured up to this in every objective, in units of ranges."""
 
 NEWS = 0.1
 """The share of the budget after which what the archive knows better is left for later."""
@@ -539,7 +541,7 @@ class Mesh:
             self.explored = self.gain(before)
             spent = int(program.evaluator.evaluations.objective)
             last = EXPLORED_MOST if self.explores else EXPLORED_FIRST
-            if spent > last * most or program.has_hessians or self.searched > self.explored:
+            if spent > last * most or not self.weighs or self.searched > self.explored:
                 before = self.mark()
                 changes = self.search_nodes(most)
                 self.searched = self.gain(before)
@@ -578,7 +580,7 @@ class Mesh:
             gained, before = self.gain(before), self.mark()
             return gained <= self.explored or bool(spent >= end)
 
-        program.losing = None if program.has_hessians else losing
+        program.losing = losing if self.weighs else None
         try:
             changes = self.first_nodes() if len(self.z) == 0 else 0
             return changes + self.news(NEWS * most)
@@ -599,6 +601,15 @@ class Mesh:
         """Whether explorations gain so much that it is early to look for more exact answers."""
         return self.explored * EXPLORED * self.most > WORTHWHILE
 
+    @property
+    def weighs(self) -> bool:
+        """Whether explorations and searches are weighed by what they gain: from values alone of two
+        objectives. The points of more fill their front for long, and noise looks like gains."""
+        program = self.program
+        return (
+            not program.has_hessians and program.n_objectives == 2 and program.noise < MOST_WEIGHED
+        )
+
     def mark(self) -> tuple[np.ndarray, int]:
         """The archive's objectives and the evaluations, to be compared with later on."""
         return self.program.archive.f, int(self.program.evaluator.evaluations.objective)
@@ -608,13 +619,12 @@ class Mesh:
         import moocore
 
         program, (f, spent) = self.program, before
-        if program.has_hessians:
+        if not self.weighs:
             return 0.0
         made = int(program.evaluator.evaluations.objective) - spent
         end, volumes = np.full(program.n_objectives, REFERENCE), [0.0, 0.0]
         for k, part in enumerate((f, program.archive.f)):
             if len(part):
-                part = part[scattered(part, MOST_MEASURED)] if len(end) > 3 else part
                 scaled = np.maximum((part - program.ideal) / program.span, 0.0)
                 volumes[k] = float(moocore.hypervolume(scaled, ref=end))
         return max(volumes[1] - volumes[0], 0.0) / max(made, 1)
@@ -684,7 +694,7 @@ class Mesh:
         fresh = low + (high - low) * self.rng.random((FRESH, program.n_free))
         size = int(np.clip(most / 10, *POPULATIONS))
         met = np.zeros((0, program.n_free))
-        if not program.has_hessians and len(program.archive.f):
+        if self.weighs and len(program.archive.f):
             # Searches leave designs that are no nodes.
             met = program.archive.z[farthest_points(program.known(), size)]
         begin = np.concatenate([self.z, met, fresh])[: int(most / 4)]
