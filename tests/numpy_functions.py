@@ -6,7 +6,8 @@ import functools
 import itertools
 import math
 import time
-from dataclasses import dataclass
+from collections import deque, namedtuple
+from dataclasses import dataclass, field
 from math import cos, exp, pi, sin
 
 import numpy as np
@@ -546,6 +547,139 @@ def kinetics(k):
     return np.array([-conversion.mean(), -selectivity])
 
 
+# --- Python's own comparisons, finite elements, distributions ------------------------------------
+
+
+@listed([1, 0.5, 0.5], [4, 3, 3])
+def sum_of_violations(x):
+    g = [x[0] * x[1] - 1, x[1] + x[2] - 2, x[0] - 3 * x[2]]
+    return np.array([x[0] + 120 * x[1], sum([max(0, gi) ** 2 for gi in g]) + x[2] ** 2])
+
+
+@dataclass
+class Frame:
+    """Springs in a row, assembled by nodes."""
+
+    lengths: list = field(default_factory=lambda: [1.0, 2.0, 1.5])
+    load: float = 1.0
+
+    @property
+    def free(self):
+        return [1, 2, 3]
+
+    def __call__(self, area):
+        K, f, u = np.zeros((4, 4)), np.zeros(4), np.zeros(4)
+        f[-1] = self.load
+        for e, (length, a) in enumerate(zip(self.lengths, area, strict=True)):
+            nodes = np.array([e, e + 1])
+            K[np.ix_(nodes, nodes)] += a / length * np.array([[1, -1], [-1, 1]])
+        u[self.free] = np.linalg.solve(K[np.ix_(self.free, self.free)], f[self.free])
+        return np.array([sum(n * a for n, a in zip(self.lengths, area, strict=True)), f @ u])
+
+
+listed([0.5] * 3, [3] * 3)(Frame())
+
+
+@listed([1] * 4, [8] * 4)
+def inventory(orders):
+    stock, holding, short, window = 2.0, 0.0, 0.0, deque(maxlen=2)
+    for order, demand in zip(orders, [3, 5, 2, 4], strict=True):
+        stock = stock + order - demand
+        holding += max(stock, 0)
+        short += max(-stock, 0)
+        window.append(order)
+    return np.array([holding + 0.1 * min(orders), short + sum(window) / len(window)])
+
+
+Spread = namedtuple("Spread", "range energy")
+
+
+@listed([0.1] * 3, [1] * 3)
+def order_statistics(x):
+    s = sorted(x, reverse=True)
+    return Spread(s[0] - s[-1], sum(v**2 for v in s))
+
+
+@listed([0.5, 0.2], [3, 2])
+def service_level(x):
+    z = (x[0] - 1) / x[1]
+    return x[0] + stats.norm.cdf(z), x[1] * stats.norm.pdf(z) + linalg.norm(x) ** 2
+
+
+@listed([0.5] * 4, [2] * 4)
+def weighted_statistics(x):
+    cov = np.cov(np.vstack([x, x**2]))[0, 1]
+    return [np.average(x, weights=[1, 2, 3, 4]), np.nanmax(x), cov + math.hypot(*x)]
+
+
+@listed([0.1] * 3, [2] * 3)
+def impedance(x):
+    R, L, C = x
+    w = 2 * np.pi * np.logspace(-2, 0, 20)
+    H = R / (R + 1j * w * L + 1 / (1j * w * C))
+    return np.array([np.mean(np.abs(H) ** 2), -20 * np.log10(np.abs(H[3])), np.angle(H[5])])
+
+
+@listed([0.05] * 6, [1] * 6)
+def tail_loss(w):
+    losses = -(RETURNS @ (w / w.sum()))
+    return np.array([losses.mean(), np.sort(losses)[-5:].mean(), np.quantile(losses, 0.9)])
+
+
+@listed([-1] * 3, [1] * 3)
+def robot_arm(q, lengths=(1.0, 0.8, 0.5)):
+    T = np.eye(3)
+    for angle, length in zip(q, lengths, strict=True):
+        c, s = np.cos(angle), np.sin(angle)
+        T = (
+            T
+            @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+            @ np.array([[1, 0, length], [0, 1, 0], [0, 0, 1]])
+        )
+    return {"miss": np.sum((T[:2, 2] - [1.2, 0.9]) ** 2)}["miss"], np.dot(q, q)
+
+
+@listed([-1] * 4, [1] * 4)
+def airfoil(c):
+    s = np.linspace(0, 1, 30)
+    y = np.polyval(np.concatenate([c, [0]]), s)
+    arc = np.sum(np.sqrt(np.diff(s) ** 2 + np.diff(y) ** 2))
+    bending = np.gradient(np.gradient(y, s), s)
+    return np.array([(np.trapezoid(y, s) - 0.1) ** 2, arc, np.mean(bending**2)])
+
+
+@listed([0] * 6, [10] * 6)
+def cables(x):
+    points = x.reshape(-1, 2)
+    lengths = np.sqrt(((points[:, None] - points[None]) ** 2).sum(-1) + 1e-9)
+    pairs = np.triu_indices(3, 1)
+    return np.array([lengths[pairs].sum(), -lengths[pairs].min()])
+
+
+class Wing:
+    """With a class method and a cached helper."""
+
+    DENSITY = 1.2
+
+    def __init__(self, n):
+        self.k = np.arange(1, n + 1)
+
+    @classmethod
+    def make(cls):
+        return cls(3)
+
+    @staticmethod
+    @functools.lru_cache
+    def weights(n):
+        return np.arange(n) + 1.0
+
+    def __call__(self, x):
+        drag = 0.5 * self.DENSITY * np.sum(self.k * x**2)
+        return np.array([drag, -self.weights(len(x)) @ np.tanh(x)])
+
+
+listed([0] * 3, [2] * 3)(Wing.make())
+
 # --- What cannot be traced -----------------------------------------------------------------------
 
 
@@ -593,3 +727,20 @@ def with_an_archive(x):
 def with_a_pause(x):
     time.sleep(1e-4)
     return np.array([np.sum(x**2), np.sum((x - 1) ** 2)])
+
+
+@listed([0.1, 0.1], [0.9, 2], "if abs(step) < 1e-12")
+def kepler(x):
+    anomaly = x[1]
+    for _ in range(50):
+        step = (anomaly - x[0] * math.sin(anomaly) - x[1]) / (1 - x[0] * math.cos(anomaly))
+        anomaly -= step
+        if abs(step) < 1e-12:
+            break
+    return np.array([anomaly, x[0] ** 2 + x[1]])
+
+
+@listed([0.05] * 6, [1] * 6, "r[r < 0]")
+def semivariance(w):
+    r = RETURNS @ w
+    return np.array([-r.mean(), np.sqrt(np.mean(r[r < 0] ** 2))])

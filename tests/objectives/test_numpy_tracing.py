@@ -109,11 +109,27 @@ def counters():
             self.calls += 1
             return np.array([x @ x, (x - 1) @ (x - 1)])
 
+    class Meter:
+        calls = 0
+
+        def __call__(self, x):
+            Meter.calls += 1
+            return np.array([x @ x, (x - 1) @ (x - 1)])
+
     def with_print(x):
         print("x is", x)
         return [x @ x, (x - 1) @ (x - 1)]
 
-    return [counted_by_a_global, by_list, by_cell, by_array, by_attribute, Counter(), with_print]
+    return [
+        counted_by_a_global,
+        by_list,
+        by_cell,
+        by_array,
+        by_attribute,
+        Counter(),
+        Meter(),
+        with_print,
+    ]
 
 
 @pytest.mark.parametrize("function", counters(), ids=lambda f: getattr(f, "__name__", "object"))

@@ -14,7 +14,7 @@ from ..compilation import program
 from ..kinds import kind
 from ..precision import double_precision, on_host
 from ..simplex import kronecker
-from .bridge import raise_failures
+from .bridge import bridges, raise_failures
 from .schedule import SCHEDULE
 
 Vector = Float[np.ndarray, " n_variables"]
@@ -280,6 +280,13 @@ class FeasibleSet(eqx.Module):
         order = np.argsort(-np.abs(mu))
         return {str(names[i]): float(mu[i]) for i in order}
 
+    @property
+    def is_searched(self) -> bool:
+        """Whether feasible points are rather left to a search all over the box: each slope of
+        constraints that are called as they are costs as many calls as there are variables."""
+        called = any(bridge.order == 0 for bridge in bridges(self))
+        return called and self.n_equalities == 0 and self.has_finite_box
+
     def repair(self, x: Float[Array | np.ndarray, " n_variables"]) -> Vector:
         """A feasible point near x: x clipped to the box where that is one, else what SciPy finds,
         from x and other starts.
@@ -300,6 +307,11 @@ class FeasibleSet(eqx.Module):
         low = np.where(np.isfinite(self.lower), self.lower, np.minimum(x, self.upper) - radius)
         high = np.where(np.isfinite(self.upper), self.upper, np.maximum(x, self.lower) + radius)
         n, many = SCHEDULE.n_starts, SCHEDULE.n_spread
+        if self.is_searched:
+            found = _search(self, x, x, SCHEDULE.called_steps)
+            if self.contains(found):
+                return found
+            raise InfeasibleError("no feasible point was found near x0")
         spread = np.asarray(self.clip(low + (high - low) * kronecker(many, self.n_variables)))
         # the best of the failures is what the message is about
         best, least = x, np.inf
@@ -335,9 +347,11 @@ def _rows(feasible: FeasibleSet, x: Array) -> tuple[Array, Array]:
     return both(x), jax.jacrev(both)(x)
 
 
-def _search(feasible: FeasibleSet, start: Vector, x: Vector) -> Vector:
+def _search(
+    feasible: FeasibleSet, start: Vector, x: Vector, steps: int = SCHEDULE.repair_steps
+) -> Vector:
     """A point of the box near x that violates the constraints as little as a search from `start`
-    achieves."""
+    achieves in so many steps."""
     free = feasible.lower < feasible.upper
     if not free.any():
         return start
@@ -360,15 +374,22 @@ def _search(feasible: FeasibleSet, start: Vector, x: Vector) -> Vector:
     box, n = (feasible.lower[free], feasible.upper[free]), feasible.n_inequalities
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")  # SciPy warns of steps that it clips to the box
-        found = np.asarray(feasible.clip(whole(_nearest(rows, n, box, start[free], x[free]))))
+        found = np.asarray(
+            feasible.clip(whole(_nearest(rows, n, box, start[free], x[free], steps)))
+        )
         if feasible.contains(found):
             return found
         y = found[free] if np.isfinite(found).all() else start[free]
-        return np.asarray(feasible.clip(whole(_least_violation(rows, n, box, y))))
+        return np.asarray(feasible.clip(whole(_least_violation(rows, n, box, y, steps))))
 
 
 def _nearest(
-    rows: Rows, n: int, box: tuple[np.ndarray, np.ndarray], start: np.ndarray, x: np.ndarray
+    rows: Rows,
+    n: int,
+    box: tuple[np.ndarray, np.ndarray],
+    start: np.ndarray,
+    x: np.ndarray,
+    steps: int,
 ) -> np.ndarray:
     """The point nearest to x where the first n rows are at most 0 and the others 0, by SLSQP."""
     from scipy.optimize import minimize
@@ -394,12 +415,12 @@ def _nearest(
         method="SLSQP",
         bounds=list(zip(*box, strict=True)),
         constraints=constraints,
-        options={"maxiter": SCHEDULE.repair_steps, "ftol": SCHEDULE.repair_precision},
+        options={"maxiter": steps, "ftol": SCHEDULE.repair_precision},
     ).x
 
 
 def _least_violation(
-    rows: Rows, n: int, box: tuple[np.ndarray, np.ndarray], start: np.ndarray
+    rows: Rows, n: int, box: tuple[np.ndarray, np.ndarray], start: np.ndarray, steps: int
 ) -> np.ndarray:
     """From a point nearly feasible to one that is: least squares of max(g, 0) and h. The start, if
     they fail there."""
@@ -427,6 +448,6 @@ def _least_violation(
         xtol=SCHEDULE.repair_precision,
         ftol=SCHEDULE.repair_precision,
         gtol=SCHEDULE.repair_precision,
-        max_nfev=SCHEDULE.repair_steps,
+        max_nfev=steps,
     ).x
     return after if np.sum(residuals(after) ** 2) < np.sum(before**2) else start

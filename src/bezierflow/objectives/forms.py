@@ -156,7 +156,7 @@ def _trace(function: Rows, place: Place) -> tuple[ClosedJaxpr, PyTree, bool]:
 
     with double_precision():
         program, values = jax.make_jaxpr(flat, return_shape=True)(place.x)
-    return program, values, kinds[-1] not in (list, tuple)
+    return program, values, not issubclass(kinds[-1], list | tuple)
 
 
 def _jax_form(

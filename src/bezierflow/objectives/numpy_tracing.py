@@ -21,11 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from .traced_array import (
+    COMPARING,
     NotTraceableError,
     SideEffectError,
     TracedArray,
     apply,
     has_tracer,
+    is_distribution,
     name_of,
     twin_of,
     unwrapped,
@@ -113,7 +115,7 @@ class _Copies:
     def _maker(self, value: Any) -> Callable[[Any, str], Any] | None:
         """What makes the copy of a value; None where it may stay as it is."""
         kind = type(value)
-        if isinstance(value, ModuleType):
+        if isinstance(value, ModuleType) or is_distribution(value):
             return self._stand_in
         if kind is np.ndarray and value.dtype.kind in "biufc":
             return self._array
@@ -134,6 +136,8 @@ class _Copies:
             return lambda part, _: functools.partial(
                 self.of(part.func), *map(self.of, part.args), **self._items(part.keywords)
             )
+        if type(value) is MethodType and is_distribution(value.__self__):
+            return self._numpy_function
         if type(value) is MethodType:
             return lambda method, name: MethodType(
                 self.of(method.__func__), self.of(method.__self__, name)
@@ -226,6 +230,8 @@ class _Copies:
                 self._enter(space, function.__globals__, used)
             elif used in IMPURE_BUILTINS:
                 space[used] = _refusal(used)
+            elif used in COMPARING:
+                space[used] = COMPARING[used]
 
     def _enter(self, space: dict, originals: dict, name: str) -> None:
         if (id(space), name) not in self.entered:
@@ -274,6 +280,17 @@ class _Copies:
         copy = self._keep(kind, type(kind.__name__, (kind,), {"__module__": kind.__module__}))
         for method, part in self._methods(kind).items():
             setattr(copy, method, part)
+
+        def read() -> dict:
+            return {key: part for key, part in vars(copy).items() if not key.startswith("__")}
+
+        def write(held: dict) -> None:
+            for key in read().keys() - held.keys():
+                delattr(copy, key)
+            for key, part in held.items():
+                setattr(copy, key, part)
+
+        self._watch(kind.__name__, read, write)
         return copy
 
     def _object(self, value: Any, name: str) -> Any:

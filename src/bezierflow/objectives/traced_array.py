@@ -8,10 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import jax.scipy
+import jax.scipy.stats
 import numpy as np
 from jax.core import Tracer
 
 RENAMED = {"lgamma": "gammaln", "fsum": "sum", "asanyarray": "asarray", "alltrue": "all"}
+RENAMED["asarray_chkfinite"] = "asarray"
 """Functions that JAX has under another name."""
 
 
@@ -112,7 +114,7 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __getitem__(self, index: Any) -> Any:
         """A view, or a number of a constant."""
-        index = unwrapped(index)
+        index = _without_lists(unwrapped(index))
         value = self.value
         if has_tracer(index):
             value = jnp.asarray(value)
@@ -135,7 +137,7 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
             part[index] = new
             self._base[self._index] = part.value
             return
-        index, new, value = unwrapped(index), unwrapped(new), self._value
+        index, new, value = _without_lists(unwrapped(index)), unwrapped(new), self._value
         if not has_tracer((index, new, value)):
             if not self._is_own:  # it may be an array of the user's
                 self._value, self._is_own = np.array(value), True
@@ -215,6 +217,17 @@ def _own(value: Any) -> Any:
     return value if isinstance(value, Tracer) else np.array(value)
 
 
+def _without_lists(index: Any) -> Any:
+    """An index with arrays for lists, which JAX does not take: the free entries of a load."""
+    if type(index) is tuple:
+        return tuple(map(_without_lists, index))
+    if type(index) is list:
+        return (
+            _as_array(index) if has_tracer(index) else np.array(index, int if not index else None)
+        )
+    return index
+
+
 def _is_mask(index: Any) -> bool:
     return getattr(index, "dtype", None) == np.dtype(bool)
 
@@ -223,6 +236,8 @@ def unwrapped(value: Any) -> Any:
     """The same with arrays and tracers in place of traced arrays."""
     if type(value) is TracedArray:
         return value.value
+    if isinstance(value, tuple) and hasattr(value, "_fields"):
+        return type(value)(*map(unwrapped, value))
     if type(value) in (list, tuple):
         return type(value)([unwrapped(part) for part in value])
     if type(value) is dict:
@@ -274,13 +289,14 @@ def apply(function: Any, twin: Any, args: Any, kwargs: Any) -> Any:
 
 def _call_twin(twin: Callable[..., Any], args: Any, kwargs: dict[str, Any]) -> Any:
     # NumPy's arguments that mean nothing to a value that is not in memory
-    given = {k: v for k, v in kwargs.items() if k not in ("order", "subok", "like")}
+    given = {k: v for k, v in kwargs.items() if k not in ("order", "subok", "like", "copy")}
     no_value = getattr(np, "_NoValue", None)
     given = {k: _as_array(v) for k, v in given.items() if v is not no_value}
     args = list(map(_as_array, args))
     try:
         return twin(*args, **given)
     except TypeError:  # JAX takes no lists of numbers; shapes and axes it does
+        given = {k: np.asarray(v) if type(v) is list else v for k, v in given.items()}
         return twin(*(np.asarray(a) if type(a) is list else a for a in args), **given)
 
 
@@ -313,10 +329,41 @@ def _apply_method(value: Any, name: str, args: Any, kwargs: Any) -> Any:
     return wrapped(getattr(value, name)(*args, **kwargs))
 
 
+def _extreme(builtin: Callable[..., Any], beats: np.ufunc) -> Callable[..., Any]:
+    def better(best: Any, other: Any) -> Any:
+        # Python's own rule, for ties and for what is not a number
+        return apply(np.where, jnp.where, (beats(other, best), other, best), {})
+
+    def find(*args: Any, **options: Any) -> Any:
+        parts = list(args) if len(args) > 1 else list(args[0])
+        if options or not has_tracer(parts):
+            return builtin(parts, **options)
+        return functools.reduce(better, map(wrapped, parts))
+
+    return find
+
+
+def _sorted(parts: Any, *, key: Any = None, reverse: bool = False) -> list[Any]:
+    parts = list(parts)
+    if key is not None or not has_tracer(parts):
+        return sorted(parts, key=key, reverse=reverse)
+    found = list(apply(np.sort, jnp.sort, (parts,), {}))
+    return found[::-1] if reverse else found
+
+
+COMPARING = {"max": _extreme(max, np.greater), "min": _extreme(min, np.less), "sorted": _sorted}
+"""Python's own functions that compare values, as `max(0, g)` does, for traced ones too."""
+
+
 def name_of(function: Any) -> str:
     """What a function is called in messages."""
     module = getattr(function, "__module__", None) or "numpy"
     return f"{module.replace('numpy', 'np')}.{getattr(function, '__name__', function)}"
+
+
+def is_distribution(value: Any) -> bool:
+    """Whether this is one of SciPy's distributions, as `stats.norm`, whose methods JAX may have."""
+    return (getattr(type(value), "__module__", None) or "").startswith("scipy.stats._continuous")
 
 
 @functools.cache
@@ -324,9 +371,13 @@ def twin_of(function: Any) -> Callable[..., Any] | None:
     """JAX's function for one of NumPy's, SciPy's or Python's `math`; None where there is none."""
     name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
     name = RENAMED.get(name, name)
+    if is_distribution(owner := getattr(function, "__self__", None)):
+        return getattr(getattr(jax.scipy.stats, owner.name, None), name, None)
     if module == "math":
         if name == "log":
             return lambda x, base=None: jnp.log(x) if base is None else jnp.log(x) / jnp.log(base)
+        if name in ("hypot", "dist"):
+            return lambda *v: jnp.linalg.norm(jnp.stack(v) if name == "hypot" else v[0] - v[1])
         return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
     if function in (np.copyto, np.fill_diagonal, np.put, np.place, np.putmask):
         return None
@@ -334,7 +385,8 @@ def twin_of(function: Any) -> Callable[..., Any] | None:
         return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
     for prefix, place in _PLACES.items():
         if module.startswith(prefix):
-            return getattr(place, name, None)
+            found = getattr(place, name, None)
+            return getattr(jnp.linalg, name, None) if (found, prefix) == _MISSING else found
     return getattr(jnp, name, None) if module.split(".")[0] == "numpy" else None
 
 
@@ -345,3 +397,5 @@ _PLACES: dict[str, Any] = {
     "scipy.special": jax.scipy.special,
     "scipy.linalg": jax.scipy.linalg,
 }
+_MISSING = None, "scipy.linalg"
+"""What NumPy has under the same name: `norm`, `eigvalsh`."""
