@@ -316,7 +316,13 @@ def certificates() -> str:
         numbers = [f"{float(row[c]):.2g}" for c in ("true", "estimate", "bound")]
         seconds = f"{float(row['seconds']):.1f}"
         rows.append([row["problem"], row["degree"], *numbers, f"{bound / true:.2f}", seconds])
-    titles = ["true", "estimated (`error.max`)", "proved (`certify()`)", "proved over true", "CPU s"]
+    titles = [
+        "true",
+        "estimated (`error.max`)",
+        "proved (`certify()`)",
+        "proved over true",
+        "CPU s",
+    ]
     return markdown(["problem", "degree", *titles], rows)
 
 

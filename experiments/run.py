@@ -235,9 +235,7 @@ def _claims(request: Request) -> Report:
         count = _counted(update)
         claims.run_corank(request.output, request.command)
         count("corank")
-        file = claims.run_gaps(
-            request.output, request.trials, request.seed, request.command, count
-        )
+        file = claims.run_gaps(request.output, request.trials, request.seed, request.command, count)
     return _of_file("Losses at seen and at fresh examples", file)
 
 

@@ -328,7 +328,8 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     Raises:
         Unsupported: names the operation.
     """
-    known: dict[Any, Value] = dict(zip(traced.jaxpr.constvars, traced.consts, strict=True))
+    constants = map(np.asarray, traced.consts)
+    known: dict[Any, Value] = dict(zip(traced.jaxpr.constvars, constants, strict=True))
     known |= dict(zip(traced.jaxpr.invars, arguments, strict=True))
 
     def read(atom: Any) -> Value:
@@ -337,22 +338,20 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     for equation in traced.jaxpr.eqns:
         inputs = [read(atom) for atom in equation.invars]
         if not any(isinstance(value, Interval | Model) for value in inputs):
-            outputs = _bind(equation, inputs)
+            outputs = [np.asarray(out) for out in bind(equation, inputs)]
         else:
             outputs = _apply(equation, inputs, derivative)
         known |= dict(zip(equation.outvars, outputs, strict=True))
     return [read(atom) for atom in traced.jaxpr.outvars]
 
 
-def _bind(equation: JaxprEqn, inputs: Sequence) -> list[np.ndarray]:
-    """The outputs for arrays."""
+def bind(equation: JaxprEqn, inputs: Sequence) -> list[Any]:
+    """The outputs of an operation for arrays."""
     bound = equation.primitive.get_bind_params(equation.params)
     # a pair in older versions of JAX
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
     outputs = equation.primitive.bind(*functions, *inputs, **parameters)
-    return [
-        np.asarray(out) for out in (outputs if equation.primitive.multiple_results else [outputs])
-    ]
+    return list(outputs) if equation.primitive.multiple_results else [outputs]
 
 
 def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Any]:
@@ -362,7 +361,7 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))
     like: Any = next(value for value in inputs if isinstance(value, Interval | Model))
     if name in CALLS:
-        return enclose(_called(equation), inputs, derivative)
+        return enclose(called(equation), inputs, derivative)
     if name in ARRAYS:
         return ARRAYS[name](equation, inputs, shapes, like)
     if name in COMPARISONS and derivative:
@@ -372,7 +371,7 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     return [rule(*wide, params) if name == "integer_pow" else rule(*wide)]
 
 
-def _called(equation: JaxprEqn) -> ClosedJaxpr:
+def called(equation: JaxprEqn) -> ClosedJaxpr:
     """The function that an operation calls."""
     inner = equation.params.get("jaxpr") or equation.params["call_jaxpr"]
     return inner if isinstance(inner, ClosedJaxpr) else ClosedJaxpr(inner, ())
@@ -425,7 +424,7 @@ def _lay_out(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -
         moved.append(np.arange(start, start + prod(shape)).reshape(shape))
         parts.append(_as_set(value, like))
         start += prod(shape)
-    joined, outputs = like.join(parts), _bind(equation, moved)
+    joined, outputs = like.join(parts), [np.asarray(out) for out in bind(equation, moved)]
     if any(((out < 0) | (out >= start)).any() for out in outputs):
         raise Unsupported(f"{equation.primitive.name} beyond the ends of an array")
     return [joined.take(out.reshape(-1)) for out in outputs]
