@@ -21,6 +21,9 @@ LAYOUTS = frozenset(
 )
 """Operations that put entries of one array in other places."""
 
+SIGNS = {"add": 1, "mul": 1, "sub": -1, "div": -1}
+"""With which the weight of the second argument counts."""
+
 
 class _Entry(NamedTuple):
     """A value and how each of its entries depends on a shift: v + c s, or v exp(c s) with v > 0.
@@ -123,10 +126,8 @@ def _dependence(equation: JaxprEqn, inputs: list[_Entry]) -> tuple[Any, Any, boo
             return -weights, shifts, False
         case "convert_element_type", _:
             return weights, shifts, exponential
-        case ("add", [False, False]) | ("mul", [True, True]):
-            return *_joined(*inputs, 1), exponential
-        case ("sub", [False, False]) | ("div", [True, True]):
-            return *_joined(*inputs, -1), exponential
+        case ("add" | "sub", [False, False]) | ("mul" | "div", [True, True]):
+            return *_joined(*inputs, SIGNS[name]), exponential
         case "reduce_sum", [True]:
             axes = equation.params["axes"]
             if (np.ptp(weights, axis=axes) == 0).all() and (np.ptp(shifts, axis=axes) == 0).all():
