@@ -40,7 +40,16 @@ def logistic(x: jax.Array) -> jax.Array:
     return jnp.mean(jax.nn.softplus(-signs * (rows @ x)), axis=1) + 0.1 * jnp.sum(x**2)
 
 
-OTHERS = {"exponentials": exponentials, "logistic": logistic}
+def softmax(x: jax.Array) -> jax.Array:
+    """Two regularized softmax regressions with three classes, on 40 random numbers each."""
+    rng = np.random.default_rng(0)
+    numbers, classes = rng.normal(size=40), rng.integers(0, 3, (2, 40))
+    scores = jax.nn.log_softmax(numbers[:, None] * x, axis=1)
+    losses = [-jnp.mean(scores[np.arange(40), each]) for each in classes]
+    return jnp.stack(losses) + 0.1 * jnp.sum(x**2)
+
+
+OTHERS = {"exponentials": exponentials, "logistic": logistic, "softmax": softmax}
 """Convex objectives that are no quadratics, of three variables."""
 
 N_CASES = len(PROBLEMS) + len(OTHERS) + 1

@@ -31,6 +31,7 @@ from .program import (
 )
 from .result import Evaluated, Reason, Result, Stats
 from .schedule import SCHEDULE
+from .shifts import without_shifts
 from .solution import Solution, as_start, in_users_form
 from .solution_file import from_archive
 from .surface_set import SurfaceSet
@@ -95,4 +96,5 @@ __all__ = [
     "variables",
     "why_not_estimated",
     "why_not_verified",
+    "without_shifts",
 ]

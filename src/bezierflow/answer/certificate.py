@@ -37,6 +37,7 @@ from ..simplex import (
 )
 from .enclosures import EPS, Interval, Model, Unsupported, enclose, net_product, without_dead_code
 from .schedule import SCHEDULE
+from .shifts import without_shifts
 
 
 @dataclass(frozen=True)
@@ -134,6 +135,7 @@ class _Problem:
 
     @classmethod
     def of(cls, objectives: Callable[[Array], Array], x: np.ndarray) -> "_Problem":
+        objectives = without_shifts(objectives, x)
         slopes = jax.jacfwd(lambda x: objectives(x))
         value, gradient, hessian = (
             without_dead_code(jax.make_jaxpr(f)(x))
@@ -409,7 +411,8 @@ def _cut(
     x = elevate(P, M, surface_degree, degree).T[None]
     cells = _Cells(np.eye(M)[None], x, pairing.net.T[None], np.full(1, inf))
     sampled, settled, work = pairing.sampled, 0.0, n_controls(M, degree) * len(pairing.net) * L * M
-    allowed, batch = SCHEDULE.certificate_work // work, max(1, SCHEDULE.certificate_batch // work)
+    allowed = min(SCHEDULE.certificate_cells, SCHEDULE.certificate_work // work)
+    batch = max(1, SCHEDULE.certificate_batch // work)
     while len(cells.bound):
         allowed -= len(cells.bound)
         starts = range(0, len(cells.bound), batch)
@@ -451,13 +454,13 @@ def _distances(
         axis=(1, 3)
     )
     rest = rest + 8 * (corrections.shape[2] + L) * EPS * np.abs(G).max(axis=(1, 2, 3))[:, None]
-    reach = np.linalg.norm(corrections, axis=1).max(axis=1)
-    reach = reach + np.linalg.norm((largest @ rest[..., None])[..., 0], axis=1)
+    off = np.linalg.norm((largest @ rest[..., None])[..., 0], axis=1)
+    reach = np.linalg.norm(corrections, axis=1).max(axis=1) + off
     radius = np.minimum(2 * reach, room)
     q = _preconditioner(problem, cells, degree, pairing.degree, radius, A)[1]
     holds = (q < 1) & (reach <= (1 - q) * radius)
     ends = index_positions((degree + pairing.degree + 1) * np.eye(M, dtype=int))
-    corners = np.linalg.norm(corrections[..., ends], axis=1).max(axis=1)
+    corners = np.maximum(np.linalg.norm(corrections[..., ends], axis=1).max(axis=1) - off, 0)
     found[0, holds] = (reach / (1 - q))[holds]
     found[1, holds] = (corners / (1 + q))[holds]
     return found

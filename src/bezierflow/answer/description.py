@@ -134,11 +134,11 @@ def error_text(error: ErrorEstimate | None) -> str:
 
 def cost_text(stats: Stats) -> str:
     """Evaluations, iterations and seconds."""
-    counts = stats.evaluations
+    counts, seconds = stats.evaluations, stats.seconds
     return (
         f"{int(counts.objective):,} values, {int(counts.jacobian):,} Jacobians,"
         f" {int(counts.hessian):,} Hessians in {stats.iterations:,} iterations,"
-        f" {stats.seconds:.2g} s{_purposes(stats.calls)}"
+        f" {f'{seconds:.2g}' if seconds < 99.5 else f'{seconds:,.0f}'} s{_purposes(stats.calls)}"
     )
 
 

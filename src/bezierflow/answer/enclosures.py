@@ -329,7 +329,8 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     Raises:
         Unsupported: names the operation.
     """
-    known: dict[Any, Value] = dict(zip(traced.jaxpr.constvars, traced.consts, strict=True))
+    constants = map(np.asarray, traced.consts)
+    known: dict[Any, Value] = dict(zip(traced.jaxpr.constvars, constants, strict=True))
     known |= dict(zip(traced.jaxpr.invars, arguments, strict=True))
 
     def read(atom: Any) -> Value:

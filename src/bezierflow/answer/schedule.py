@@ -81,7 +81,8 @@ class Schedule:
             anything else.
         certificate_excess: the simplex is cut until the bound is at most this many times what was
             sampled,
-        certificate_work: or for so many products of pairs of control points,
+        certificate_work: or for so many products of pairs of control points, and
+        certificate_cells: so many parts (simple formulas take dozens, long ones minutes for these),
         certificate_batch: so many at a time.
         certificate_margin: objectives that are not convex everywhere by their formulas are looked
             at within this part of the diameter from the surface,
@@ -149,6 +150,7 @@ class Schedule:
     certificate_contraction: float = 0.25
     certificate_excess: float = 1.2
     certificate_work: int = 4_000_000_000
+    certificate_cells: int = 20_000
     certificate_batch: int = 50_000_000
     certificate_margin: float = 0.05
     certificate_boxes: int = 4000

@@ -491,7 +491,8 @@ class Solution:
     @property
     def set_text(self) -> str:
         """What the set is, in words."""
-        variables = f"{self.raveling.n_variables} variables"
+        n = self.raveling.n_variables
+        variables = f"{n} variable{'' if n == 1 else 's'}"
         return f"{self.set.text}, {self.n_objectives} objectives, {variables}"
 
     def _summary(self) -> tuple[list[tuple[str, str]], np.ndarray]:

@@ -325,7 +325,8 @@ class Mixed:
             time.monotonic() - self.call.began,
         )
         told = (
-            f"{len(chosen)} of {self.space.n_choices:,} choices are part of it:"
+            f"of {self.space.n_choices:,} choices {len(chosen)}"
+            f" {'is' if len(chosen) == 1 else 'are'} part of it:"
             f" {self._told(atlas, names)}; objectives are exact to {error.front:.2g} of their"
             " ranges"
         )

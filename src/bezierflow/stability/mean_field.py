@@ -209,6 +209,9 @@ def _zero(
     field, slope = map(np.asarray, _field(objectives, t, Z, fits, flat))
     for _ in range(SCHEDULE.newton_steps):
         step = np.linalg.solve(slope, field.mean(axis=0)).reshape(flat.shape)
+        # before the search along it: at the zero |h| is rounding, which need not fall
+        if np.linalg.norm(step) <= SCHEDULE.negligible**2 * (1 + np.linalg.norm(flat)):
+            return flat, slope, field
         size, now = 1.0, np.linalg.norm(field.mean(axis=0))
         while size > SCHEDULE.negligible:
             tried = _field(objectives, t, Z, fits, flat - size * step)
@@ -218,8 +221,6 @@ def _zero(
         else:
             break
         flat, (field, slope) = flat - size * step, map(np.asarray, tried)
-        if np.linalg.norm(size * step) <= SCHEDULE.negligible**2 * (1 + np.linalg.norm(flat)):
-            return flat, slope, field
     raise ValueError(
         f"no zero of the mean field was found from x0 = {P[0].tolist()}; weighted sums must be"
         " strongly convex, or x0 nearer to the Pareto set"
