@@ -372,7 +372,7 @@ class AtlasSet(ParetoSet):
         if n - 1 <= gap.sum():
             return None
         # A gap is as wide as two points are apart, so that a lone point gets one of its own.
-        steps[gap] = steps[~gap].sum() / (n - 1 - gap.sum())
+        steps[gap] = steps[~gap].sum() / (n - 1 - gap.sum()) or 1.0
         along = np.append(0.0, np.cumsum(steps))
         place = np.linspace(0, along[-1], n)
         k = np.clip(np.searchsorted(along, place, side="right") - 1, 0, len(steps) - 1)
