@@ -115,7 +115,7 @@ class _Copies:
     def _maker(self, value: Any) -> Callable[[Any, str], Any] | None:
         """What makes the copy of a value; None where it may stay as it is."""
         kind = type(value)
-        if isinstance(value, ModuleType) or is_distribution(value):
+        if any((isinstance(value, ModuleType), is_distribution(value))):
             return self._stand_in
         if kind is np.ndarray and value.dtype.kind in "biufc":
             return self._array

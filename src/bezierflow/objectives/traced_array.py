@@ -366,6 +366,14 @@ def is_distribution(value: Any) -> bool:
     return (getattr(type(value), "__module__", None) or "").startswith("scipy.stats._continuous")
 
 
+def _math_twin(name: str) -> Callable[..., Any] | None:
+    if name == "log":
+        return lambda x, base=None: jnp.log(x) if base is None else jnp.log(x) / jnp.log(base)
+    if name in ("hypot", "dist"):
+        return lambda *v: jnp.linalg.norm(jnp.stack(v) if name == "hypot" else v[0] - v[1])
+    return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
+
+
 @functools.cache
 def twin_of(function: Any) -> Callable[..., Any] | None:
     """JAX's function for one of NumPy's, SciPy's or Python's `math`; None where there is none."""
@@ -374,11 +382,7 @@ def twin_of(function: Any) -> Callable[..., Any] | None:
     if is_distribution(owner := getattr(function, "__self__", None)):
         return getattr(getattr(jax.scipy.stats, owner.name, None), name, None)
     if module == "math":
-        if name == "log":
-            return lambda x, base=None: jnp.log(x) if base is None else jnp.log(x) / jnp.log(base)
-        if name in ("hypot", "dist"):
-            return lambda *v: jnp.linalg.norm(jnp.stack(v) if name == "hypot" else v[0] - v[1])
-        return getattr(jnp, name, None) or getattr(jax.scipy.special, name, None)
+        return _math_twin(name)
     if function in (np.copyto, np.fill_diagonal, np.put, np.place, np.putmask):
         return None
     if isinstance(function, np.ufunc):
