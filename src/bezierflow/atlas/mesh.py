@@ -536,7 +536,22 @@ class Mesh:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
         program, changes, most = self.program, 0, self.most
         if not self.refining:
-            changes = self.explore_some(most)
+            before = self.mark()
+            self.explore(EXPLORED * most)
+            self.explored = self.gain(before)
+            spent = int(program.evaluator.evaluations.objective)
+            last = EXPLORED_MOST if self.explores else EXPLORED_FIRST
+            if spent > last * most or not self.weighs or self.searched > self.explored:
+                before = self.mark()
+                changes = self.search_nodes(most)
+                self.searched = self.gain(before)
+                news = max(self.explored, self.searched) * EXPLORED * most
+                self.still = 0 if changes or news > NEWS_GAIN else self.still + 1
+            elif self.explored == 0:
+                self.searched = np.inf
+            # What explorations still improve is not worth cutting yet.
+            self.refining = self.still > 0 or spent > last * most
+            self.look_closer()
         elif self.refine_some(most) and not (changes := self.late_news(NEWS * most)):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
             self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
@@ -550,27 +565,6 @@ class Mesh:
         covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, covered))
-
-    def explore_some(self, most: float) -> int:
-        """An exploration, and searches where they gained as much; how many nodes changed."""
-        program, changes = self.program, 0
-        before = self.mark()
-        self.explore(EXPLORED * most)
-        self.explored = self.gain(before)
-        spent = int(program.evaluator.evaluations.objective)
-        last = EXPLORED_MOST if self.explores else EXPLORED_FIRST
-        if spent > last * most or not self.weighs or self.searched > self.explored:
-            before = self.mark()
-            changes = self.search_nodes(most)
-            self.searched = self.gain(before)
-            news = max(self.explored, self.searched) * EXPLORED * most
-            self.still = 0 if changes or news > NEWS_GAIN else self.still + 1
-        elif self.explored == 0:
-            self.searched = np.inf
-        # What explorations still improve is not worth cutting yet.
-        self.refining = self.still > 0 or spent > last * most
-        self.look_closer()
-        return changes
 
     def search_nodes(self, most: float) -> int:
         """Nodes from what explorations found, and how many of them changed anything. Searches from
