@@ -71,8 +71,7 @@ def search(
     violations."""
     ends = descend(program, a, z, bend, *how)
     for _ in range(DEARER if program.has_hessians else 1):
-        ended = np.isfinite(ends.r).all(axis=1)
-        todo = np.flatnonzero(ended & ~program.nearly_feasible(ends.r))
+        todo = np.flatnonzero(~program.nearly_feasible(ends.r))
         if len(todo) == 0 or program.price >= MOST_PRICE:
             break
         program.price *= 10
@@ -115,9 +114,6 @@ def descend(
     todo = np.flatnonzero(np.isfinite(merit))
     for _ in range(MOST_STEPS):
         if len(todo) == 0:
-            break
-        if program.losing is not None and program.losing():
-            r[todo] = np.inf  # what they met is in the archive, and is no solution
             break
         Q, at, room = curvature.model(H[todo], mu[todo]), (z[todo], a[todo]), radii[todo]
         d, mu[todo], active[todo], side[todo] = _model_step(program, Q, r[todo], J[todo], *at, room)

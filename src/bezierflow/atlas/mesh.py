@@ -63,10 +63,6 @@ EXPLORED, EXPLORED_FIRST, REFINED = 0.1, 0.6, 0.1
 """Shares of the budget: of one exploration, of all of them before cells are cut, and of one round
 of cuts."""
 
-EXPLORED_MOST, WORTHWHILE = 0.75, 5e-3
-"""From values alone explorations go on up to the first share as long as each gains the second
-number of the hypervolume, and more per evaluation than searches or cuts."""
-
 STILL = 2
 """So many explorations in a row that change nothing end a search."""
 
@@ -140,16 +136,6 @@ NEWS_GAIN = 1e-3
 
 MOST_LATE = 8
 """How often the archive is asked once more after cuts."""
-
-MOST_WEIGHED = 1e-8
-"""The noise up to which gains are told from it."""
-
-SEARCHED, SEARCHED_MOST = 0.1, 0.3
-"""The share of the budget after which searches from values alone must have gained something, and
-the most that they take at a time."""
-
-REFERENCE = 1.1
-"""Hypervolumes are measured up to this in every objective, in units of ranges."""
 
 NEWS = 0.1
 """The share of the budget after which what the archive knows better is left for later."""
@@ -244,8 +230,6 @@ class Mesh:
         refining: whether the next round cuts cells.
         goal: cells that miss by more are cut; it falls to `tol`.
         late: how often the archive was asked after cuts.
-        explored: what the last exploration gained, see `gain`.
-        searched: what the last searches gained; infinite where they shall be tried next.
     """
 
     def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
@@ -268,7 +252,7 @@ class Mesh:
         self.population: Population | None = None
         self.history: list[MeshRound] = []
         self.still, self.refining, self.goal = 0, False, max(tol, FIRST_GOAL)
-        self.late, self.explored, self.searched = 0, 0.0, np.inf
+        self.late = 0
 
     def copy(self) -> "Mesh":
         """The same mesh, to go on with while this one stays as it is."""
@@ -536,23 +520,15 @@ class Mesh:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
         program, changes, most = self.program, 0, self.most
         if not self.refining:
-            before = self.mark()
             self.explore(EXPLORED * most)
-            self.explored = self.gain(before)
+            changes = self.first_nodes() if len(self.z) == 0 else 0
+            changes += self.news(NEWS * most)
+            self.still = 0 if changes else self.still + 1
             spent = int(program.evaluator.evaluations.objective)
-            last = EXPLORED_MOST if self.explores else EXPLORED_FIRST
-            if spent > last * most or not self.weighs or self.searched > self.explored:
-                before = self.mark()
-                changes = self.search_nodes(most)
-                self.searched = self.gain(before)
-                news = max(self.explored, self.searched) * EXPLORED * most
-                self.still = 0 if changes or news > NEWS_GAIN else self.still + 1
-            elif self.explored == 0:
-                self.searched = np.inf
             # What explorations still improve is not worth cutting yet.
-            self.refining = self.still > 0 or spent > last * most
+            self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
             self.look_closer()
-        elif self.refine_some(most) and not (changes := self.late_news(NEWS * most)):
+        elif self.refine(REFINED * most) and not (changes := self.late_news(NEWS * most)):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
             self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
             self.goal = self.tol if self.fine else max(self.tol, FALL * self.goal)
@@ -565,69 +541,6 @@ class Mesh:
         covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, covered))
-
-    def search_nodes(self, most: float) -> int:
-        """Nodes from what explorations found, and how many of them changed anything. Searches from
-        values alone end where they gain less than these."""
-        program, before = self.program, self.mark()
-        end = before[1] + SEARCHED_MOST * most
-
-        def losing() -> bool:
-            nonlocal before
-            spent = program.evaluator.evaluations.objective
-            if spent < min(before[1] + SEARCHED * most, end):
-                return False
-            gained, before = self.gain(before), self.mark()
-            return gained <= self.explored or bool(spent >= end)
-
-        program.losing = losing if self.weighs else None
-        try:
-            changes = self.first_nodes() if len(self.z) == 0 else 0
-            return changes + self.news(NEWS * most)
-        finally:
-            program.losing = None
-
-    def refine_some(self, most: float) -> bool:
-        """Some cuts; whether none are left. Where explorations gained more, they go on."""
-        before = self.mark()
-        finished = self.refine(REFINED * most)
-        if self.explores and self.gain(before) < self.explored:
-            spent = int(self.program.evaluator.evaluations.objective)
-            self.refining = spent > EXPLORED_MOST * most
-        return finished
-
-    @property
-    def explores(self) -> bool:
-        """Whether explorations gain so much that it is early to look for more exact answers."""
-        return self.explored * EXPLORED * self.most > WORTHWHILE
-
-    @property
-    def weighs(self) -> bool:
-        """Whether explorations and searches are weighed by what they gain: from values alone of two
-        objectives. The points of more fill their front for long, and noise looks like gains."""
-        program = self.program
-        return (
-            not program.has_hessians and program.n_objectives == 2 and program.noise < MOST_WEIGHED
-        )
-
-    def mark(self) -> tuple[np.ndarray, int]:
-        """The archive's objectives and the evaluations, to be compared with later on."""
-        return self.program.archive.f, int(self.program.evaluator.evaluations.objective)
-
-    def gain(self, before: tuple[np.ndarray, int]) -> float:
-        """How much hypervolume each evaluation since then has brought, in the present units."""
-        import moocore
-
-        program, (f, spent) = self.program, before
-        if not self.weighs:
-            return 0.0
-        made = int(program.evaluator.evaluations.objective) - spent
-        end, volumes = np.full(program.n_objectives, REFERENCE), [0.0, 0.0]
-        for k, part in enumerate((f, program.archive.f)):
-            if len(part):
-                scaled = np.maximum((part - program.ideal) / program.span, 0.0)
-                volumes[k] = float(moocore.hypervolume(scaled, ref=end))
-        return max(volumes[1] - volumes[0], 0.0) / max(made, 1)
 
     @property
     def done(self) -> bool:
@@ -692,12 +605,8 @@ class Mesh:
         """A population run with a part of the evaluations, and units from what it found."""
         program, (low, high) = self.program, self.box
         fresh = low + (high - low) * self.rng.random((FRESH, program.n_free))
+        begin = np.concatenate([self.z, fresh])[: int(most / 4)]
         size = int(np.clip(most / 10, *POPULATIONS))
-        met = np.zeros((0, program.n_free))
-        if self.weighs and len(program.archive.f):
-            # Searches leave designs that are no nodes.
-            met = program.archive.z[farthest_points(program.known(), size)]
-        begin = np.concatenate([self.z, met, fresh])[: int(most / 4)]
         self.population = evolve(program, self.box, begin, self.rng, self.population, most, size)
         self.rescale()
 

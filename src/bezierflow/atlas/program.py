@@ -145,7 +145,6 @@ class Program:
             lies between their ends keeps them too.
         strict: whether violations are limited in the user's units, too: constraints that are huge
             far away have scales that say nothing near the front.
-        losing: whether searches gain so little that they shall end where they are.
         price: of a violation, in units of the constraint's scale, in the merit of a point.
         archives: feasible points evaluated, in parts, see `archive`.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
@@ -189,7 +188,6 @@ class Program:
             np.ones(n_constraints),
         )
         self.margin, self.price, self.strict = 0.0, INFEASIBLE, False
-        self.losing: Callable[[], bool] | None = None
         self.archives = [Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))]
 
     def copy(self) -> "Program":
