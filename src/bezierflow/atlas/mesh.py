@@ -664,6 +664,7 @@ class Mesh:
         ends = self.solve(a, self.best_known(a)[0], near=self.nearest(a))
         new = self.add(ends, np.full(len(a), np.inf), np.ones(len(a)))
         self.rescale()
+        self.clean()
         return int(new.sum())
 
     def nearest(self, a: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n"] | None:
@@ -766,11 +767,13 @@ class Mesh:
         # in others by its root, and does not dominate. Nodes that are exact need next to none.
         slack, much = EXACT_NODES if self.polished else (self.tol, MUCH * self.tol)
         good = np.ones((len(f), len(f)), dtype=bool)
-        better = np.zeros_like(good)
+        better, as_good, clearly = np.zeros_like(good), good.copy(), np.zeros_like(good)
         for column in f.T:
             good &= column <= column[:, None] + slack
             better |= column < column[:, None] - much
-        rows = np.flatnonzero((good & better).any(axis=1))
+            as_good &= column <= column[:, None]
+            clearly |= column < column[:, None] - self.tol
+        rows = np.flatnonzero(((good & better) | (as_good & clearly)).any(axis=1))
         numbers = self.number[rows]
         self.drop(rows)
         return numbers
