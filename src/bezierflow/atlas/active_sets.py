@@ -16,59 +16,7 @@ from jaxtyping import Bool, Float, Int
 
 from .local_solves import PARTS, Ends, search
 from .program import Program
-
-AT_ONCE = 24
-"""Searches at a time."""
-
-TIE_OF_LABELS = 1e-9
-"""The weight of Σ f_m in the equations of a label: it makes their solution unique where the active
-objectives alone do not."""
-
-FLAT = 1e-10
-"""Added to the curvature in each Newton step: a variable that nothing depends on stays where it is.
-Solutions are the same."""
-
-MOST_STEPS = 12
-
-SHORT = 1e-9
-"""A step shorter than this is the last."""
-
-WRONG = 1e-11
-"""Signs below minus this are wrong."""
-
-MOST_LABELS, CORRECTIONS = 10, 3
-"""Labels tried for one step, beginning with the last one's; and with that of the program's solution
-from nothing."""
-
-REDUNDANT = 1e-11
-"""Taken from the diagonal of active rows, so that one that others imply has no multiplier instead
-of any."""
-
-FLATTEST, LEVEL = 1e-6, 1e-6
-"""Curvatures below this share of the largest are raised to it in programs that are solved from
-nothing, and the curvature that the level gets there."""
-
-PRICED = 1e-10
-"""Multipliers above this belong to active rows."""
-
-MOST_SADDLES, NUDGES = 3, (1e-3, 1e-2, 1e-1)
-"""Searches that may end at saddle points, and how far from one the next may start, in units of the
-box."""
-
-UNHELD, NEGATIVE, STIFF = 1e-7, -1e-5, 1e4
-"""Bounds with multipliers below the first number hold nothing; curvatures below the second make a
-saddle point; the third is the curvature that is given to directions which active rows forbid."""
-
-LONGEST = 2.0
-"""A longer step, in units of the box, leads away."""
-
-STALE_STEPS, SLOWEST, TELLING, FORGIVEN = 4, 0.1, 1e-6, 0.7
-"""Newton steps at a node with the curvature of another, as long as these shorten at least by the
-second number; those shorter than the third are rounding, and say nothing. Each look at fresh ones
-multiplies the rate that was seen by the last, so that Hessians are shared again later."""
-
-SAME = 1e-9
-"""Hessians whose relative change is below this are constant."""
+from .schedule import SCHEDULE
 
 
 class Curvature:
@@ -90,7 +38,7 @@ class Curvature:
     @property
     def renews(self) -> bool:
         """Whether the next Hessians are those of their own designs."""
-        return self.H is None or self.rate > SLOWEST
+        return self.H is None or self.rate > SCHEDULE.slowest
 
     def look(
         self, z: Float[np.ndarray, "n n_free"], fresh: bool
@@ -101,9 +49,9 @@ class Curvature:
             if len(z):
                 last = look.H[-1] if self.H is None else self.H
                 change = np.abs(look.H - last).max(initial=0.0)
-                self.constant &= bool(change <= SAME * np.abs(last).max(initial=0.0))
+                self.constant &= bool(change <= SCHEDULE.constant * np.abs(last).max(initial=0.0))
                 self.H = look.H[-1]
-            self.rate *= FORGIVEN
+            self.rate *= SCHEDULE.forgiven
             return look.r, look.J, look.H
         r, J = self.program.slopes(z)
         return r, J, self.H[None]
@@ -114,7 +62,7 @@ class Curvature:
         """By which steps with Hessians of another design shortened, 1 at most."""
         with np.errstate(invalid="ignore"):
             rate = now / before
-        seen = rate[(before > TELLING) & np.isfinite(before) & np.isfinite(now)]
+        seen = rate[(before > SCHEDULE.telling) & np.isfinite(before) & np.isfinite(now)]
         self.rate = float(seen.max()) if len(seen) else self.rate
         return np.minimum(np.nan_to_num(rate, nan=1.0), 1.0)
 
@@ -145,14 +93,14 @@ def solve_above(
         good &= program.nearly_feasible(found.r)
         ends, solved, rest = found, good, np.flatnonzero(~good)
     start = begin.z.copy()
-    for _ in range(MOST_SADDLES):
+    for _ in range(SCHEDULE.most_saddles):
         # From beside a saddle point, else from where Newton's method began.
         lower = program.merit(ends.r[rest], a[rest]) < program.merit(
             program.values(start[rest]), a[rest]
         )
         start[rest[lower]] = ends.z[rest[lower]]
         saddles = [rest[:0]]
-        for part in np.array_split(rest, -(-len(rest) // AT_ONCE)) if len(rest) else ():
+        for part in np.array_split(rest, -(-len(rest) // SCHEDULE.at_once)) if len(rest) else ():
             found = search(program, a[part], start[part])
             exact, good = follow(program, a[part], found, curvature)
             lower = ~_as_low(program, a[part], found.r, exact.r)
@@ -171,7 +119,7 @@ def solve_above(
 
 def _as_low(program: Program, a: np.ndarray, r: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Which rows are no higher than others above chart points, with the tie-break of equations."""
-    level, before = (program.merit(rows, a, TIE_OF_LABELS) for rows in (r, other))
+    level, before = (program.merit(rows, a, SCHEDULE.tie_of_labels) for rows in (r, other))
     return level <= before + 1e-9
 
 
@@ -186,16 +134,16 @@ def follow(
     n = len(ends.z)
     done, fresh, ways, checks = np.zeros(n, dtype=bool), np.zeros(n, dtype=bool), {}, False
     todo, length = np.arange(n), np.full(n, np.inf)
-    for iteration in range(MOST_STEPS):
-        exact = iteration >= STALE_STEPS or curvature.renews or checks
+    for iteration in range(SCHEDULE.newton_steps):
+        exact = iteration >= SCHEDULE.stale_steps or curvature.renews or checks
         ends.r[todo], J, H = curvature.look(ends.z[todo], exact)
         before, fresh[todo] = length[todo], exact
         for k, i in enumerate(todo.tolist()):
             length[i], ways[i] = _step(program, a[i], ends, i, J[k], H[min(k, len(H) - 1)])
         now = length[todo]
         # Newton's error is the square of its last step, else a share of it.
-        done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SHORT
-        todo = todo[(now <= LONGEST) & (now >= SHORT)]
+        done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SCHEDULE.short
+        todo = todo[(now <= SCHEDULE.longest) & (now >= SCHEDULE.short)]
         if len(todo) == 0 and not curvature.constant:
             # Hessians of another design see no saddle points of this one.
             todo, checks = np.flatnonzero(done & ~fresh), True
@@ -212,7 +160,7 @@ def _step(
 ) -> tuple[float, Float[np.ndarray, " n_free"]]:
     """Makes one Newton step of a search; its length, and after a short one a direction in which
     objectives fall, zero at a minimum."""
-    tie = TIE_OF_LABELS * (np.arange(program.n_rows) < program.n_objectives)
+    tie = SCHEDULE.tie_of_labels * (np.arange(program.n_rows) < program.n_objectives)
     model = Model(program, a, ends.z[i], ends.r[i], J, np.tensordot(ends.mu[i] + tie, H, axes=1))
     step = model.solve(ends.active[i], ends.side[i])
     if step is None:
@@ -220,7 +168,7 @@ def _step(
     ends.z[i] = np.clip(ends.z[i] + step.d, program.lower, program.upper)
     ends.mu[i], ends.active[i], ends.side[i] = step.mu, step.active, step.side
     length = float(np.abs(step.d).max())
-    return length, model.falling(step) if length < NUDGES[0] else np.zeros(program.n_free)
+    return length, model.falling(step) if length < SCHEDULE.nudges[0] else np.zeros(program.n_free)
 
 
 def _left_saddles(
@@ -241,7 +189,7 @@ def _beside(
 
     Along the way that falls active rows come apart; they are brought together again.
     """
-    M, sizes = program.n_objectives, np.concatenate([NUDGES, np.negative(NUDGES)])
+    M, sizes = program.n_objectives, np.concatenate([SCHEDULE.nudges, np.negative(SCHEDULE.nudges)])
     z, mu, active, free = ends.z[i], ends.mu[i, :M], ends.active[i], ends.side[i] == 0
     J = program.slopes(z[None])[1][0][active]
     beside = program.clip(z + sizes[:, None] * way)
@@ -273,17 +221,17 @@ class Model:
         self.M, self.end, self.J, self.H = M, M + program.n_inequalities, J, H
         self.lower, self.upper = program.lower - z, program.upper - z
         self.over = np.concatenate([r[:M] - a, r[M:]])
-        self.tie = TIE_OF_LABELS * J[:M].sum(axis=0)
+        self.tie = SCHEDULE.tie_of_labels * J[:M].sum(axis=0)
 
     def solve(self, active: np.ndarray, side: np.ndarray) -> Step | None:
         """The program's solution from what is active nearby; None where there is none."""
-        found = self.settle(active, side, MOST_LABELS)
+        found = self.settle(active, side, SCHEDULE.most_labels)
         if found is None:
             cold = self.solve_cold()
             if cold is None:
                 return None
             # At a vertex with more active than variables, signs of one label never are all right.
-            found = self.settle(cold.active, cold.side, CORRECTIONS) or cold
+            found = self.settle(cold.active, cold.side, SCHEDULE.corrections) or cold
         return found
 
     def settle(self, active: np.ndarray, side: np.ndarray, most: int) -> Step | None:
@@ -306,8 +254,8 @@ class Model:
         n, m = len(free), len(rows)
         K = np.zeros((n + m + 1, n + m + 1))
         K[:n, :n] = self.H[np.ix_(free, free)]
-        K[np.arange(n), np.arange(n)] += FLAT
-        K[np.arange(n, n + m), np.arange(n, n + m)] = -REDUNDANT
+        K[np.arange(n), np.arange(n)] += SCHEDULE.flat
+        K[np.arange(n, n + m), np.arange(n, n + m)] = -SCHEDULE.redundant
         K[n : n + m, :n] = self.J[np.ix_(rows, free)]
         K[:n, n : n + m] = K[n : n + m, :n].T
         K[n : n + m, -1] = K[-1, n : n + m] = -1.0 * (rows < self.M)
@@ -353,9 +301,11 @@ class Model:
         level = over[:M][active[:M]].max()
         over[:M] -= level
         pull = self.pull(step)
-        out = np.where(d < self.lower - WRONG, -1, np.where(d > self.upper + WRONG, 1, 0))
-        new_side = np.where(side == 0, out, np.where(side * pull > WRONG, 0, side))
-        new_active = np.where(active, mu > -WRONG, over > WRONG)
+        out = np.where(
+            d < self.lower - SCHEDULE.wrong, -1, np.where(d > self.upper + SCHEDULE.wrong, 1, 0)
+        )
+        new_side = np.where(side == 0, out, np.where(side * pull > SCHEDULE.wrong, 0, side))
+        new_active = np.where(active, mu > -SCHEDULE.wrong, over > SCHEDULE.wrong)
         new_active[self.end :] = True
         if not new_active[:M].any():
             new_active[int(np.argmax(self.over[:M]))] = True
@@ -370,14 +320,14 @@ class Model:
 
         Bounds that hold nothing forbid nothing.
         """
-        free = np.flatnonzero((step.side == 0) | (np.abs(self.pull(step)) < UNHELD))
+        free = np.flatnonzero((step.side == 0) | (np.abs(self.pull(step)) < SCHEDULE.unheld))
         rows = self.J[step.active][:, free]
         own = step.active[: self.M].sum()
         rows[:own] -= rows[:own].mean(axis=0)
-        H = self.H[np.ix_(free, free)] + STIFF * rows.T @ rows
+        H = self.H[np.ix_(free, free)] + SCHEDULE.stiff * rows.T @ rows
         way = np.zeros(len(step.side))
         try:
-            np.linalg.cholesky(H - NEGATIVE * np.eye(len(free)))
+            np.linalg.cholesky(H - SCHEDULE.negative * np.eye(len(free)))
         except np.linalg.LinAlgError:
             way[free] = np.linalg.eigh(H)[1][:, 0]
         return way
@@ -395,9 +345,9 @@ class Model:
         M, end, L, R = self.M, self.end, len(self.lower), len(self.over)
         values, vectors = np.linalg.eigh(self.H)
         values = np.abs(values)
-        values = np.maximum(values, FLATTEST * max(1e-3, values.max(initial=0.0)))
+        values = np.maximum(values, SCHEDULE.flattest * max(1e-3, values.max(initial=0.0)))
         root = np.zeros((L + 1, L + 1))
-        root[:L, :L], root[L, L] = vectors / np.sqrt(values), 1 / np.sqrt(LEVEL)
+        root[:L, :L], root[L, L] = vectors / np.sqrt(values), 1 / np.sqrt(SCHEDULE.level)
         low, high = np.flatnonzero(np.isfinite(self.lower)), np.flatnonzero(np.isfinite(self.upper))
         rows = np.concatenate([self.J, -self.J[end:]])
         on_level = np.where(np.arange(len(rows)) < M, -1.0, 0.0)
@@ -407,7 +357,7 @@ class Model:
         pull = root.T @ np.append(self.tie, 1.0)
         k = h + G @ pull
         # The level may be as low as its curvature allows, so k is of that order.
-        size = 1 / np.sqrt(LEVEL)
+        size = 1 / np.sqrt(SCHEDULE.level)
         E = np.vstack([-G.T, -k / size])
         goal = np.eye(L + 2)[-1]
         if not np.isfinite(E).all():  # beside a pole
@@ -423,11 +373,11 @@ class Model:
         d = (root @ (v - pull))[:L]
         mu = price[:R].copy()
         mu[end:] -= price[R : R + R - end]
-        active = np.append(price[:end] > PRICED, np.ones(R - end, dtype=bool))
+        active = np.append(price[:end] > SCHEDULE.priced, np.ones(R - end, dtype=bool))
         if not active[:M].any():
             return None
         side = np.zeros(L, dtype=int)
         own = price[len(rows) :]
-        side[low[own[: len(low)] > PRICED]] = -1
-        side[high[own[len(low) :] > PRICED]] = 1
+        side[low[own[: len(low)] > SCHEDULE.priced]] = -1
+        side[high[own[len(low) :] > SCHEDULE.priced]] = 1
         return Step(np.clip(d, self.lower, self.upper), mu, active, side)

@@ -8,20 +8,10 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from ..answer import Patch, ask_patches, best_levels, centered, frame
+from .schedule import SCHEDULE
 
 Box = tuple[np.ndarray, np.ndarray]
 """Bounds of the scaled variables."""
-
-TOUCHING = 10.0
-"""Arcs that are no farther apart on the chart than so many tolerances are without a hole, and nodes
-whose levels differ by less are on them."""
-
-ROUNDING = 1e-10
-"""Ends of arcs are rounded to this."""
-
-ON_ARC, BISECTIONS = 17, 5
-"""Points of an arc that are compared with others, and refinements of where it becomes worse, each
-by a factor of 17."""
 
 
 def held(
@@ -59,7 +49,7 @@ def front_arcs(
     arcs = sorted(arcs, key=_interval)
     if not arcs:
         return []
-    places = [np.linspace(*_interval(arc), ON_ARC) for arc in arcs]
+    places = [np.linspace(*_interval(arc), SCHEDULE.on_arc) for arc in arcs]
     points = np.concatenate([_sample(arc, c) for arc, c in zip(arcs, places, strict=True)])
     known = np.concatenate([points, nodes])
 
@@ -69,10 +59,10 @@ def front_arcs(
         return level > f.mean(axis=1) - 5 * tol
 
     parts = []
-    for arc, c, on in zip(arcs, places, good(points).reshape(-1, ON_ARC), strict=True):
+    for arc, c, on in zip(arcs, places, good(points).reshape(-1, SCHEDULE.on_arc), strict=True):
         if on.any():
             parts.append((*_good_part(lambda c, arc=arc: good(_sample(arc, c)), c, on), arc))
-    out = _joined(sorted(parts, key=lambda part: part[:2]), first, TOUCHING * tol)
+    out = _joined(sorted(parts, key=lambda part: part[:2]), first, SCHEDULE.touching * tol)
     if not out:
         return []
     region = 1 + out[-1].region
@@ -98,7 +88,7 @@ def _good_part(
         inside = c[k]
         if 0 <= k + way < len(c):
             outside = c[k + way]
-            for _ in range(BISECTIONS):
+            for _ in range(SCHEDULE.bisections):
                 between = np.linspace(inside, outside, len(c) + 1)
                 last = int(np.append(~good(between[1:-1]), True).argmax())
                 inside, outside = between[last], between[last + 1]
@@ -117,7 +107,9 @@ def _joined(parts: list[tuple[float, float, Patch]], region: int, slack: float) 
         if same and high <= reach:
             continue
         key, low, reach = arc.label.key, max(low, reach) if same else low, high
-        domain = np.array([[1.0, high + ROUNDING], [-1.0, ROUNDING - low]])
+        domain = np.array(
+            [[1.0, high + SCHEDULE.rounding_of_ends], [-1.0, SCHEDULE.rounding_of_ends - low]]
+        )
         out.append(replace(arc, domain=domain, region=region))
     return out
 

@@ -18,75 +18,7 @@ from .active_sets import Curvature, follow
 from .holding import Active, Held, hold, independent, sign_slopes, signs, switched
 from .local_solves import Ends
 from .program import Program
-
-DEGREES = 4, 8, 16
-"""Of the polynomials that are tried on an arc: the nodes of one are among those of the next."""
-
-OUTSIDE = 0.02
-"""How far beyond the first and the last node of a front its end is looked for."""
-
-FEW_TRIES = 2
-"""Lengths that are tried there."""
-
-MOST_SHORT, MANY_ARCS, LITTLE = 15, 30, 1e-3
-"""A curve is left after so many arcs in a row for which longer ones were tried in vain; and if the
-second number of them led no farther than the third: active sets that change so often are those of
-designs that are not unique."""
-
-SHORTEST, LONGEST = 1e-7, 0.5
-"""Lengths of arcs on the chart. Where Newton's method does not reach as far as the first, a curve
-ends: it folds back, or its slope is infinite."""
-
-SLOW_GAIN = 0.3
-"""A degree that leaves more of the error than this is the last that is tried."""
-
-SHRINK = 0.5, 0.2
-"""An arc is tried so many times as short where Newton's method fails or no degree suffices: the
-first time it may be its end alone, where slopes may be infinite."""
-
-SHARE = 1e-3
-"""Of the way to go, below which arcs are not shortened: they would crawl."""
-
-BEYOND = 1.05
-"""Arcs are tried so far beyond the place where tangents say that they end."""
-
-INSIDE = 0.05
-"""Searches begin no nearer to a bound than this share of the distance that a solution nearby has
-from it."""
-
-BETWEEN = 17
-"""Places of an arc where inequalities are evaluated."""
-
-LOOKED, REFINED = 65, 5
-"""Places of an arc where its signs are looked at, and how often again where one changes."""
-
-BLURRED = 3.0
-"""Signs may be wrong by so many times what they were at fresh coordinates."""
-
-ROUNDING = 1e-13
-"""Signs are exact to this."""
-
-TOUCHED = 1e-9
-"""Signs below minus this are wrong; an arc that ends with one nearer to 0 ends by it."""
-
-WRONG = 1e-5
-"""A solution with a sign below minus this is none to begin with."""
-
-AT_BOUND = 1e-9
-"""A variable nearer to a bound is at it, and so are constraints."""
-
-NUDGE = 1e-6
-"""How far beyond an end what is active there is asked."""
-
-IN_DESIGNS = 0.01
-"""What a unit of the box in designs counts, in units of the objectives' ranges."""
-
-OF_SLACK = 0.1
-"""Of its slack, by which a constraint may be wrong."""
-
-APART = 0.02
-"""Designs of both sides of a change that differ by more, in units of the box, are on two
-curves."""
+from .schedule import SCHEDULE
 
 
 class Trail(NamedTuple):
@@ -110,7 +42,7 @@ class Arc(NamedTuple):
 
     def longest_next(self, begin: float) -> float:
         """How long the arc after this one may be, which began there."""
-        return 2 * abs(self.c - begin) if self.short else LONGEST
+        return 2 * abs(self.c - begin) if self.short else SCHEDULE.arc_lengths[1]
 
 
 def trace(
@@ -133,7 +65,7 @@ def trace(
         last: whether the front ends about there: an arc that reaches it may go on to its end.
     """
     curvature, (c, stop), way = Curvature(program), ends, float(np.sign(ends[1] - ends[0]))
-    z, mu, longest = begin.z[0], begin.mu[0], LONGEST
+    z, mu, longest = begin.z[0], begin.mu[0], SCHEDULE.arc_lengths[1]
     active, at = _start(curvature, begin, c)
     arcs: list[Arc] = []
     while at.ok[0] and way * (stop - c) > tol and not _crawls(arcs):
@@ -147,7 +79,14 @@ def trace(
             break
         active, at = _enter(curvature, active, arc, way)
     if last and at.ok[0] and way * (stop - c) <= tol:
-        arc = _arc(curvature, active, at, (c, c + way * OUTSIDE, LONGEST), tol, FEW_TRIES)
+        arc = _arc(
+            curvature,
+            active,
+            at,
+            (c, c + way * SCHEDULE.outside, SCHEDULE.arc_lengths[1]),
+            tol,
+            SCHEDULE.few_tries,
+        )
         if arc is not None and arc.event >= 0:
             arcs.append(arc)
             c, (z, mu) = arc.c, _design(program, active, arc.y)
@@ -158,8 +97,13 @@ def trace(
 
 def _crawls(arcs: list[Arc]) -> bool:
     """Whether the last arcs led nowhere."""
-    short = len(arcs) >= MOST_SHORT and all(arc.short for arc in arcs[-MOST_SHORT:])
-    many = len(arcs) > MANY_ARCS and abs(arcs[-1].c - arcs[-MANY_ARCS].c) < LITTLE
+    short = len(arcs) >= SCHEDULE.most_short and all(
+        arc.short for arc in arcs[-SCHEDULE.most_short :]
+    )
+    many = (
+        len(arcs) > SCHEDULE.many_arcs
+        and abs(arcs[-1].c - arcs[-SCHEDULE.many_arcs].c) < SCHEDULE.little
+    )
     return short or many
 
 
@@ -169,18 +113,22 @@ def _start(curvature: Curvature, begin: Ends, c: float) -> tuple[Active, Held]:
     program, rows = curvature.program, np.arange(curvature.program.n_rows)
     M, end = program.n_objectives, program.n_objectives + program.n_inequalities
     z, r = begin.z[0], begin.r[0]
-    side = np.where(z < program.lower + AT_BOUND, -1, np.where(z > program.upper - AT_BOUND, 1, 0))
-    tight = (rows < M) | (rows >= end) | (r > -AT_BOUND)
+    side = np.where(
+        z < program.lower + SCHEDULE.at_bound,
+        -1,
+        np.where(z > program.upper - SCHEDULE.at_bound, 1, 0),
+    )
+    tight = (rows < M) | (rows >= end) | (r > -SCHEDULE.at_bound)
     half = np.where(rows < M, 1 / M, 0.0)
     active = independent(curvature, Active(begin.active[0], begin.side[0]), z, begin.mu[0])
     at = np.array([c])
     if active.rows[:M].all():
         found = hold(curvature, active, at, begin.z, begin.mu)
-        if found.ok[0] and signs(program, active, found.y).min() > -WRONG:
+        if found.ok[0] and signs(program, active, found.y).min() > -SCHEDULE.wrong_start:
             return active, found
     active = independent(curvature, Active(tight, side), z, begin.mu[0])
     found = hold(curvature, active, at, begin.z, half[None])
-    found.ok[0] &= bool(signs(program, active, found.y).min() > -WRONG)
+    found.ok[0] &= bool(signs(program, active, found.y).min() > -SCHEDULE.wrong_start)
     return active, found
 
 
@@ -200,13 +148,13 @@ def _enter(curvature: Curvature, before: Active, arc: Arc, way: float) -> tuple[
     (z, mu), after = _design(program, before, arc.y), before
     if arc.event >= 0:
         after = switched(program, before, arc.event)
-    beyond = np.array([arc.c + (way * NUDGE if arc.event >= 0 else 0.0)])
+    beyond = np.array([arc.c + (way * SCHEDULE.nudge if arc.event >= 0 else 0.0)])
     there = hold(curvature, after or before, beyond, z[None], mu[None])
     if after is None:  # the front ends
         there.ok[0] = False
     if after is None or arc.event < 0:
         return before, there
-    if there.ok[0] and signs(program, after, there.y).min() > -TOUCHED:
+    if there.ok[0] and signs(program, after, there.y).min() > -SCHEDULE.touched:
         return after, there
     # Several inequalities change at once, or one that was only touched.
     r, z = np.zeros((1, program.n_rows)), np.clip(z, program.lower, program.upper)
@@ -217,7 +165,7 @@ def _enter(curvature: Curvature, before: Active, arc: Arc, way: float) -> tuple[
             new = Active(found.active[0], found.side[0])
             new = independent(curvature, new, found.z[0], found.mu[0])
             there = hold(curvature, new, beyond, found.z, found.mu)
-            there.ok[0] &= bool(np.abs(there.z - z).max() < APART)
+            there.ok[0] &= bool(np.abs(there.z - z).max() < SCHEDULE.apart)
             return new, there
     there.ok[0] = False
     return after, there
@@ -237,11 +185,15 @@ def _arc(
     program, (begin, stop, longest) = curvature.program, where
     way = 1.0 if stop > begin else -1.0
     here, slopes = signs(program, active, at.y)[0], way * sign_slopes(program, active, at.slope)[0]
-    falling = (slopes < 0) & (here > TOUCHED) & np.isfinite(here)
+    falling = (slopes < 0) & (here > SCHEDULE.touched) & np.isfinite(here)
     near = float((here[falling] / -slopes[falling]).min(initial=np.inf))
-    length = min(abs(stop - begin), longest, max(BEYOND * near, 10 * SHORTEST))
+    length = min(
+        abs(stop - begin), longest, max(SCHEDULE.beyond * near, 10 * SCHEDULE.arc_lengths[0])
+    )
     for tried in range(most):
-        if length <= SHORTEST or (tried > 1 and length < SHARE * abs(stop - begin)):
+        if length <= SCHEDULE.arc_lengths[0] or (
+            tried > 1 and length < SCHEDULE.share_of_way * abs(stop - begin)
+        ):
             break
         fit = _fit(curvature, active, at, (begin, begin + way * length), tol)
         if fit is not None:
@@ -249,7 +201,7 @@ def _arc(
             if _keeps_constraints(program, arc):
                 return arc._replace(short=tried > 1)
         # Beyond an end there may be nothing to follow: up to it, then shorter.
-        length = near if tried == 0 and near < length else SHRINK[min(tried, 1)] * length
+        length = near if tried == 0 and near < length else SCHEDULE.shrink[min(tried, 1)] * length
     return None
 
 
@@ -257,7 +209,9 @@ def _keeps_constraints(program: Program, arc: Arc) -> bool:
     """Whether inequalities hold along an arc, by values between its nodes: they may oscillate."""
     if program.n_inequalities == 0:
         return True
-    y = arc.patch(np.linspace(arc.patch.domain[0, 1], -arc.patch.domain[1, 1], BETWEEN)[:, None])
+    y = arc.patch(
+        np.linspace(arc.patch.domain[0, 1], -arc.patch.domain[1, 1], SCHEDULE.between)[:, None]
+    )
     z = variables(arc.patch.label, y, (program.lower, program.upper))
     return bool(program.nearly_feasible(program.values(z)).all())
 
@@ -284,7 +238,7 @@ def _fit(
     program, L, (begin, end) = curvature.program, curvature.program.n_free, ends
     known: dict[float, np.ndarray] = {}
     fit, before = None, np.inf
-    for degree in (*DEGREES, 2 * DEGREES[-1]):
+    for degree in (*SCHEDULE.degrees, 2 * SCHEDULE.degrees[-1]):
         t = np.round(0.5 - 0.5 * np.cos(np.pi * np.arange(degree + 1) / degree), 12)
         new = np.array([point for point in t if point not in known])
         c = begin + new * (end - begin)
@@ -299,8 +253,8 @@ def _fit(
                 off = np.where(np.isfinite(true), there, 0.0) - np.where(
                     np.isfinite(true), true, 0.0
                 )
-                return fit._replace(error=error, blur=BLURRED * np.abs(off).max(axis=0))
-            if degree > DEGREES[-1] or error > SLOW_GAIN * before:
+                return fit._replace(error=error, blur=SCHEDULE.blurred * np.abs(off).max(axis=0))
+            if degree > SCHEDULE.degrees[-1] or error > SCHEDULE.slow_gain * before:
                 return None
             before = error
         known.update(zip(new.tolist(), found.y, strict=True))
@@ -316,7 +270,9 @@ def _along(
     """Quantities along the tangent at a solution."""
     L, y = program.n_free, at.y + at.slope * (c - at.c)[:, None]
     # Tangents may lead out of the box, where some functions are not defined.
-    inside = (1 - INSIDE) * np.array([program.lower, program.upper]) + INSIDE * at.z
+    inside = (1 - SCHEDULE.kept_inside) * np.array(
+        [program.lower, program.upper]
+    ) + SCHEDULE.kept_inside * at.z
     y[:, :L] = np.where(active.side == 0, np.clip(y[:, :L], *inside), y[:, :L])
     return y
 
@@ -331,18 +287,20 @@ def _miss(program: Program, active: Active, y: np.ndarray, found: Held) -> float
     in_z = np.abs(np.where(active.side == 0, y[:, :L] - found.z, 0.0)).max(initial=0.0)
     in_level = np.abs(y[:, L] - found.y[:, L]).max()
     g, true = y[:, L + 1 + M : L + 1 + end], found.first[:, M:end]
-    in_g = np.where(active.rows[M:end], 0.0, np.abs(g - true) - OF_SLACK * np.abs(true))
+    in_g = np.where(active.rows[M:end], 0.0, np.abs(g - true) - SCHEDULE.of_slack * np.abs(true))
     in_g = np.nan_to_num(in_g).max(initial=0.0)
-    return float(max(in_f, in_level, IN_DESIGNS * in_z, in_g))
+    return float(max(in_f, in_level, SCHEDULE.in_designs * in_z, in_g))
 
 
 def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: float) -> Arc:
     """An arc up to where its first sign changes."""
-    t = np.linspace(0, 1, LOOKED)
+    t = np.linspace(0, 1, SCHEDULE.looked)
     values = signs(program, active, fit(t))
     # What is 0 at the begin was switched there; it counts once it has been positive.
-    counts = (values[0] > TOUCHED) | (np.maximum.accumulate(values, axis=0) > TOUCHED)
-    wrong = counts & (values < -np.maximum(fit.blur, TOUCHED))
+    counts = (values[0] > SCHEDULE.touched) | (
+        np.maximum.accumulate(values, axis=0) > SCHEDULE.touched
+    )
+    wrong = counts & (values < -np.maximum(fit.blur, SCHEDULE.touched))
     event, end = -1, 1.0
     if wrong.any():
         k = int(wrong.any(axis=1).argmax())
@@ -351,7 +309,7 @@ def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: f
         }
         event = min(ends, key=ends.__getitem__)
         end = ends[event]
-    elif (counts[-1] & (values[-1] < TOUCHED)).any():
+    elif (counts[-1] & (values[-1] < SCHEDULE.touched)).any():
         event = int(np.where(counts[-1], values[-1], np.inf).argmin())
     M, stop = program.n_objectives, begin + length * end
     label = Label(active.rows[:M], active.rows[M:], active.side, program.n_inequalities)
@@ -365,8 +323,8 @@ def _root(
     program: Program, active: Active, fit: Fit, sign: int, t: Float[np.ndarray, " n"]
 ) -> float:
     """The last share of the way, of those before the last one, from which on a sign is negative."""
-    for _ in range(1 + REFINED):
+    for _ in range(1 + SCHEDULE.refined):
         values = signs(program, active, fit(t))[:, sign]
-        k = int(np.flatnonzero(values >= -ROUNDING).max(initial=0))
-        t = np.linspace(t[k], t[min(k + 1, len(t) - 1)], LOOKED)
+        k = int(np.flatnonzero(values >= -SCHEDULE.rounding).max(initial=0))
+        t = np.linspace(t[k], t[min(k + 1, len(t) - 1)], SCHEDULE.looked)
     return float(t[0])

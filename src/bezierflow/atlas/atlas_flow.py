@@ -16,37 +16,13 @@ from ..names import Names
 from ..objectives import FeasibleSet, FlatObjectives
 from ..runs import kind
 from .building import AtlasState, Settings, advance, begin
-from .measuring import BEATEN, AtlasError, measure
-
-WELL_COVERED = 0.98
-"""The share of fresh chart points that must have a certified answer."""
-
-MOST_BEATEN = 0.2
-"""The share of answers that may be beaten by more than `BEATEN`: up to this it is part of the error
-that is stated."""
-
-MARGIN, LEAST = 2.0, 1e-7
-"""What is stated is this many times the largest miss at fresh points (`python -m
-benchmarks.calibration`), and no less than the second number, in units of ranges: where an objective
-is at its least, rounding of its value is the root of that in the others."""
-
-VIOLATED = 1e-4
-"""The largest violation of an answer, in units of the constraint's scale, that is only stated."""
-
-MOST_MISSES = 10.0
-"""Fresh answers may miss by this many times the tolerance that patches were made with: the worst of
-hundreds of new points."""
-
-SOLVED = 1e-6
-"""The tolerance of answers that are solved for, where the user does not say."""
-
-TOGETHER = 1e-4
-"""Objectives that are this near to their best values at one design have a minimizer in common."""
+from .measuring import AtlasError, measure
+from .schedule import SCHEDULE
 
 ADVICE = {
     Flag.NOT_AT_TOLERANCE: (
-        f"answers miss by more than {MOST_MISSES:.0f} times the tolerance: accept error.front, give"
-        " a larger tol, or narrow the bounds to the part that matters"
+        f"answers miss by more than {SCHEDULE.most_misses:.0f} times the tolerance: accept"
+        " error.front, give a larger tol, or narrow the bounds to the part that matters"
     )
 }
 """What to do about a flag, where an atlas differs from a surface."""
@@ -126,7 +102,7 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         if found.patches is None:
             return _estimate(found, run, found.tol)
         alone = _estimate(found.patches, run, found.tol)
-        return replace(_estimate(found, run, self.tol or SOLVED), patches=alone)
+        return replace(_estimate(found, run, self.tol or SCHEDULE.solved), patches=alone)
 
     def explain(
         self,
@@ -182,14 +158,16 @@ def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstim
     distances = found.distances[known]
     flags = [Flag.BUDGET_SPENT] if run.state.spent and run.stopped is None else []
     worst = float(found.front.max(initial=0.0))
-    if found.coverage < WELL_COVERED or found.beaten.mean() > MOST_BEATEN:
+    if found.coverage < SCHEDULE.well_covered or found.beaten.mean() > SCHEDULE.most_beaten:
         flags.append(Flag.NOT_COVERED)
-    if found.violation > VIOLATED:
+    if found.violation > SCHEDULE.violated:
         flags.append(Flag.VIOLATED)
-    if worst > MOST_MISSES * tol:
+    if worst > SCHEDULE.most_misses * tol:
         flags.append(Flag.NOT_AT_TOLERANCE)
-    stated = max(MARGIN * worst, LEAST)
-    largest = MARGIN * float(distances.max(initial=0.0)) if len(distances) else float("nan")
+    stated = max(SCHEDULE.stated * worst, SCHEDULE.least_stated)
+    largest = (
+        SCHEDULE.stated * float(distances.max(initial=0.0)) if len(distances) else float("nan")
+    )
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),
         max=largest,
@@ -247,7 +225,7 @@ def least_together(atlas: BezierAtlas, names: Names) -> list[str]:
     return [
         f"{names.objectives[i]} and {names.objectives[j]} are least at one and the same design"
         for i, j in pairs
-        if np.maximum(f[:, i], f[:, j]).min() < TOGETHER
+        if np.maximum(f[:, i], f[:, j]).min() < SCHEDULE.together
     ]
 
 
@@ -256,8 +234,9 @@ def describe_check(error: ErrorEstimate) -> str:
     if error.front is None:
         return "its error could not be measured any more"
     beaten = (
-        f", {error.dominated:.1%} of them better by more than {BEATEN:g} of their ranges elsewhere"
-        if error.dominated > MOST_BEATEN
+        f", {error.dominated:.1%} of them better by more than {SCHEDULE.beaten:g} of their ranges"
+        " elsewhere"
+        if error.dominated > SCHEDULE.most_beaten
         else ""
     )
     violation = (

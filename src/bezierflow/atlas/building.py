@@ -13,26 +13,12 @@ from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
-from .exploration import (
-    LEAST_GENERATIONS,
-    evolve,
-    find_ends,
-    look_over,
-    normalize,
-    spread_points,
-)
+from .exploration import evolve, find_ends, look_over, normalize, spread_points
 from .lone_points import lone_points
 from .mesh import Mesh
 from .polishing import Polish
 from .program import Program
-
-TOL, VALUES_TOL, COARSE = {2: 1e-7, 3: 1e-3}, {2: 1e-5, 3: 1e-3}, 1e-2
-"""What patches shall miss fresh points by at most, in units of the objectives' ranges, where the
-user does not say: with Hessians, without, and from four objectives on. With Hessians patches of
-three and more objectives are where answers begin that are solved for."""
-
-LARGE_POPULATION, STRANGERS = 100, 32
-"""Of a survey that goes on, and how many designs from anywhere join it every 24 generations."""
+from .schedule import SCHEDULE, by_objectives
 
 
 @dataclass(frozen=True)
@@ -42,7 +28,8 @@ class Settings:
     Attributes:
         feasible: bounds and constraints.
         box: finite bounds to look in, those of x where they are finite.
-        tol: the largest miss of a patch at fresh points, in units of ranges; None for `TOL`.
+        tol: the largest miss of a patch at fresh points, in units of ranges; None for
+            that of the schedule.
         budget: the most points that may be evaluated; None for no limit.
     """
 
@@ -146,10 +133,12 @@ def survey(
         rng = look_over(program, box, points, seed)
         population = None
         while goes_on(so_far()):
-            strangers = spread_points(box, STRANGERS, rng)
+            strangers = spread_points(box, SCHEDULE.strangers, rng)
             begin = strangers if population else np.concatenate([program.archive.z, strangers])
-            most = len(begin) + LEAST_GENERATIONS * LARGE_POPULATION
-            population = evolve(program, box, begin, rng, population, most, LARGE_POPULATION)
+            most = len(begin) + SCHEDULE.generations[0] * SCHEDULE.large_population
+            population = evolve(
+                program, box, begin, rng, population, most, SCHEDULE.large_population
+            )
             normalize(program)
         if program.has_hessians and len(program.archive.f):
             find_ends(program, box, rng)
@@ -184,8 +173,8 @@ def _new_mesh(objectives: FlatObjectives, settings: Settings, state: AtlasState)
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
-    usual = TOL if program.has_hessians else VALUES_TOL
-    tol = usual.get(state.n_objectives, COARSE)
+    usual = SCHEDULE.tol if program.has_hessians else SCHEDULE.values_tol
+    tol = by_objectives(usual, state.n_objectives)
     tol = tol if settings.tol is None else settings.tol
     return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
 

@@ -7,9 +7,7 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..bezier import design_matrix
-
-FLATTEST = 1e-8
-"""Cells that are thinner than this share of their length are none."""
+from .schedule import SCHEDULE
 
 
 class Cells(NamedTuple):
@@ -65,7 +63,7 @@ def triangulated(
     nodes, beside = np.asarray(made.simplices, dtype=int), np.asarray(made.neighbors, dtype=int)
     # Where the front is thinner than the chart, cells between nodes of it may be flat.
     spread = np.linalg.svd(a[nodes[:, 1:]] - a[nodes[:, :1]], compute_uv=False)
-    kept = spread[:, -1] > FLATTEST * spread[:, 0]
+    kept = spread[:, -1] > SCHEDULE.flattest_cell * spread[:, 0]
     number = np.append(np.where(kept, np.cumsum(kept) - 1, -1), -1)
     return nodes[kept], number[beside[kept]]
 

@@ -9,25 +9,7 @@ from jaxtyping import Float
 from ..kinds import kind
 from .local_solves import descend
 from .program import Archive, Program, nondominated
-
-N_SPREAD = 256
-"""Evenly spread points that are evaluated first."""
-
-POPULATION = 64
-
-LEAST_GENERATIONS, MOST_GENERATIONS, LONG_GENERATIONS = 24, 300, 100_000
-"""The population run ends when ten generations brought less than `STILL` of the objectives'
-ranges."""
-
-STILL = 2e-3
-
-FAR = 20.0
-"""A chart point this far away asks for the minimum of one objective."""
-
-FEW, SLOWLY = 10, 10.0
-"""Fewer nondominated points than the first do not tell the ranges of the front: units shrink by no
-more than the second factor. Sampling finds hardly any feasible points where there are
-equalities."""
+from .schedule import SCHEDULE
 
 
 def look_over(
@@ -39,7 +21,7 @@ def look_over(
     """Evenly spread points and a population run: the archive then holds its nondominated points.
     Returns where samples go on."""
     rng = np.random.default_rng(seed)
-    z = np.concatenate([program.clip(start), spread_points(box, N_SPREAD, rng)])
+    z = np.concatenate([program.clip(start), spread_points(box, SCHEDULE.n_spread, rng)])
     first_units(program, first_look(program, z))
     evolve(program, box, z, rng)
     normalize(program)
@@ -94,8 +76,8 @@ def normalize(program: Program) -> None:
     z, f = program.archive.z[keep], program.archive.f[keep]
     low, high = f.min(axis=0), f.max(axis=0)
     least = (
-        program.span / SLOWLY
-        if len(f) < FEW
+        program.span / SCHEDULE.slowly
+        if len(f) < SCHEDULE.few
         else 1e-9 * np.maximum(np.abs(high), np.abs(low)) + 1e-300
     )
     program.archive = Archive(z, f)
@@ -127,7 +109,7 @@ def evolve(
     rng: np.random.Generator,
     before: Population | None = None,
     most: float = np.inf,
-    size: int = POPULATION,
+    size: int = SCHEDULE.population,
 ) -> Population:
     """A population run: differential evolution, crossings and mutations; what is dominated or
     crowded dies. Every feasible point goes into the archive.
@@ -151,7 +133,7 @@ def evolve(
     test -= test.mean(axis=1, keepdims=True)
     history: list[float] = []
     made, n = len(z), size // len(groups)
-    longest = MOST_GENERATIONS if most == np.inf else LONG_GENERATIONS
+    longest = SCHEDULE.generations[1] if most == np.inf else SCHEDULE.generations[2]
     while len(history) < longest and made + n * len(groups) <= most:
         children = np.concatenate([_children(group.z, low, high, rng, n) for group in groups])
         children = program.onto(children)
@@ -160,7 +142,7 @@ def evolve(
         groups = _next_generation(program, groups, Population(children, rows), size)
         program.tidy()
         history.append(_level(program, (groups[0].raw - program.shift) / program.scale, test))
-        if len(history) > LEAST_GENERATIONS and history[-11] - history[-1] < STILL:
+        if len(history) > SCHEDULE.generations[0] and history[-11] - history[-1] < SCHEDULE.still:
             break
     return groups[0]._replace(free=groups[1] if len(groups) > 1 else None)
 
@@ -263,7 +245,7 @@ def find_ends(
     """Minimizers of each objective, and points between, by local searches from the archive and from
     random points."""
     M = program.n_objectives
-    corner = np.where(np.eye(M) > 0, -FAR, FAR)
+    corner = np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far)
     a = np.concatenate([corner, np.where(np.eye(M) > 0, 0.3, -0.3), np.zeros((1, M))])
     a -= a.mean(axis=1, keepdims=True)
     low, high = box

@@ -12,30 +12,9 @@ import numpy as np
 from jaxtyping import Bool, Float, Int
 
 from ..answer import frame
-from .active_sets import FLAT, STALE_STEPS, TELLING, Curvature
+from .active_sets import Curvature
 from .program import Program
-
-MOST_STEPS, CLOSE_STEP, LONGEST_STEP, EXACT = 10, 1e-5, 0.3, 1e-11
-"""Newton steps at a node; the length after which the square of a step is no error any more; the
-longest one, in units of the box; and what curvature may change rows by along the last."""
-
-STEEP, VERY_EXACT = 1e5, 1e-9
-"""Curvatures above the first number, which `Program.look` cuts off, say too little: there the last
-step may change rows by no more than the second."""
-
-STALE_CLOSE = 1e-7
-"""The last step is no longer than this where Hessians are not those of its design, which would say
-how rows bend along it."""
-
-ZERO = 1e-9
-"""Eigenvalues above minus this count as nonnegative."""
-
-DEPENDENT = 1e-7
-"""A row whose slope along free variables is a combination of those of other active rows, up to this
-share of its length, says nothing more."""
-
-FARTHEST = 10.0
-"""A step that is longer, in units of the box, leads nowhere."""
+from .schedule import SCHEDULE
 
 
 class Active(NamedTuple):
@@ -82,8 +61,8 @@ def hold(
     width = program.n_free + 1 + program.n_rows
     y, slope, ok = np.zeros((n, width)), np.zeros((n, width)), np.zeros(n, dtype=bool)
     todo, length = np.arange(n), np.full(n, np.inf)
-    for iteration in range(MOST_STEPS):
-        exact = iteration >= STALE_STEPS or curvature.renews
+    for iteration in range(SCHEDULE.held_steps):
+        exact = iteration >= SCHEDULE.stale_steps or curvature.renews
         step = _Step(curvature, active, c[todo], z[todo], mu[todo], exact)
         if iteration == 0:
             first = step.r
@@ -91,9 +70,14 @@ def hold(
         rate = np.where(np.isfinite(before), now / np.maximum(before, 1e-300), 1.0)
         # Newton's error is the square of its last step, else a share of it.
         left = now**2 if exact else np.minimum(rate, 1.0) * now
-        close = step.good & (left < CLOSE_STEP**2) & (exact | (now < STALE_CLOSE)) & step.is_last
+        close = (
+            step.good
+            & (left < SCHEDULE.close_step**2)
+            & (exact | (now < SCHEDULE.stale_close))
+            & step.is_last
+        )
         if iteration and not exact:
-            curvature.rate = float(rate[step.good & (before > TELLING)].max(initial=0.0))
+            curvature.rate = float(rate[step.good & (before > SCHEDULE.telling)].max(initial=0.0))
         length[todo] = now
         z[todo[step.good]] += step.moved[step.good]
         mu[todo[step.good]] = step.mu[step.good]
@@ -136,7 +120,7 @@ class _Step:
         A = self.J[:, rows][:, :, free]
         self.K = K = np.zeros((len(c), n + m + 1, n + m + 1))
         K[:, :n, :n] = self.H[:, free]
-        K[:, np.arange(n), np.arange(n)] += FLAT
+        K[:, np.arange(n), np.arange(n)] += SCHEDULE.flat
         K[:, n : n + m, :n], K[:, :n, n : n + m] = A, np.swapaxes(A, 1, 2)
         K[:, n : n + m, -1] = K[:, -1, n : n + m] = -1.0 * (rows < M)
         # Rows on their level, weights with sum 1; and what both change by along the chart.
@@ -150,8 +134,8 @@ class _Step:
             step = np.full(right.shape, np.nan)
         self.d, self.s, self.by_c = step[:, :n, 0], step[:, -1, 0], step[:, :, 1]
         self.length = np.abs(self.d).max(axis=1, initial=0.0)
-        self.good = np.isfinite(step).all(axis=(1, 2)) & (self.length < FARTHEST)
-        size = np.minimum(1.0, LONGEST_STEP / np.maximum(self.length, 1e-300))
+        self.good = np.isfinite(step).all(axis=(1, 2)) & (self.length < SCHEDULE.farthest)
+        size = np.minimum(1.0, SCHEDULE.longest_held / np.maximum(self.length, 1e-300))
         self.moved = np.zeros(z.shape)
         self.moved[:, free] = size[:, None] * self.d
         self.mu = np.zeros(mu.shape)
@@ -167,15 +151,17 @@ class _Step:
         square, d = self.by_row[:, :, self.free], self.d
         second = (d[:, None] * (square @ d[:, None, :, None])[..., 0]).sum(axis=2)
         first = np.abs(np.einsum("nri,ni->nr", self.J[:, :, self.free], d)).max(axis=1)
-        steep = np.abs(square).max(axis=(1, 2, 3), initial=0.0) > STEEP
-        linear = np.where(steep, first < VERY_EXACT, np.abs(second).max(axis=1) < EXACT)
-        return (change < 100 * CLOSE_STEP) & linear
+        steep = np.abs(square).max(axis=(1, 2, 3), initial=0.0) > SCHEDULE.steep
+        linear = np.where(
+            steep, first < SCHEDULE.very_exact, np.abs(second).max(axis=1) < SCHEDULE.exact
+        )
+        return (change < 100 * SCHEDULE.close_step) & linear
 
     @property
     def is_minimum(self) -> bool:
         """Whether the first solution is a minimum among the designs of its active set: then the
         system has no more negative eigenvalues than active rows."""
-        return bool((np.linalg.eigvalsh(self.K[0]) < -ZERO).sum() <= len(self.rows))
+        return bool((np.linalg.eigvalsh(self.K[0]) < -SCHEDULE.zero).sum() <= len(self.rows))
 
     def quantities(
         self, z: np.ndarray, some: Bool[np.ndarray, " n"]
@@ -212,7 +198,7 @@ def independent(
     for row in given[np.argsort(-np.abs(mu[given]), kind="stable")].tolist():
         rest = slopes[row] - basis.T @ (basis @ slopes[row])
         length = np.linalg.norm(rest)
-        rows[row] = length > DEPENDENT * np.linalg.norm(slopes[row])
+        rows[row] = length > SCHEDULE.dependent * np.linalg.norm(slopes[row])
         if rows[row]:
             basis = np.vstack([basis, rest / length])
     return active._replace(rows=rows)

@@ -6,25 +6,9 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Float
 
-from .program import TIE, Program
+from .program import Program
 from .quadratic import solve_programs
-
-MOST_STEPS = 40
-FIRST_RADIUS, LARGEST_RADIUS, SMALLEST_RADIUS = 0.25, 0.5, 1e-9
-SHORT_STEP = 1e-7
-"""A step shorter than this ends a search."""
-
-FLATTEST = 1e-6
-"""Curvatures below this share of the largest are raised to it, so that each quadratic program has
-one solution."""
-
-FIRST_BEND, STEEP_BEND, BENDS = 0.1, 1e6, (1e-5, 1e5)
-"""A learned curvature begins with this multiple of the identity; changes of slopes steeper than the
-second number teach nothing, and eigenvalues stay within the third."""
-
-
-MOST_PRICE, DEARER = 1e4, 3
-"""Of a violation, and how often it is raised in a search with Hessians."""
+from .schedule import SCHEDULE
 
 PARTS = ("z", "r", "mu", "active", "side")
 """What every search ends with."""
@@ -70,9 +54,9 @@ def search(
     """Searches by quadratic programs, see `descend`; again with a higher price where they end with
     violations."""
     ends = descend(program, a, z, bend, *how)
-    for _ in range(DEARER if program.has_hessians else 1):
+    for _ in range(SCHEDULE.dearer if program.has_hessians else 1):
         todo = np.flatnonzero(~program.nearly_feasible(ends.r))
-        if len(todo) == 0 or program.price >= MOST_PRICE:
+        if len(todo) == 0 or program.price >= SCHEDULE.most_price:
             break
         program.price *= 10
         # Without Hessians from where they ended, which is near, and cheaper.
@@ -87,7 +71,7 @@ def descend(
     a: Float[np.ndarray, "n n_objectives"],
     z: Float[np.ndarray, "n n_free"],
     bend: Float[np.ndarray, "n n_free n_free"] | None = None,
-    radius: float = FIRST_RADIUS,
+    radius: float = SCHEDULE.first_radius,
     least: float = -np.inf,
     enough: float = -np.inf,
 ) -> Ends:
@@ -112,7 +96,7 @@ def descend(
     mu = np.concatenate([np.full((n, M), 1 / M), np.zeros((n, R - M))], axis=1)
     active, side = np.zeros((n, R), dtype=bool), np.zeros(z.shape, dtype=int)
     todo = np.flatnonzero(np.isfinite(merit))
-    for _ in range(MOST_STEPS):
+    for _ in range(SCHEDULE.search_steps):
         if len(todo) == 0:
             break
         Q, at, room = curvature.model(H[todo], mu[todo]), (z[todo], a[todo]), radii[todo]
@@ -149,10 +133,14 @@ def descend(
             r[going], J[going], H[going] = curvature.renew(z[going], r[going], step, *known)
         grown = np.where(length > 0.9 * radii[todo], 2.5 * radii[todo], radii[todo])
         radii[todo] = np.where(
-            better, np.minimum(grown, LARGEST_RADIUS), 0.3 * np.minimum(radii[todo], length)
+            better,
+            np.minimum(grown, SCHEDULE.largest_radius),
+            0.3 * np.minimum(radii[todo], length),
         )
         still = better & ~on
-        todo = todo[(length >= SHORT_STEP) & (radii[todo] >= SMALLEST_RADIUS) & ~still]
+        todo = todo[
+            (length >= SCHEDULE.short_step) & (radii[todo] >= SCHEDULE.smallest_radius) & ~still
+        ]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
     return Ends(z, r, mu, active, side, H if isinstance(curvature, Learned) else None)
@@ -176,10 +164,12 @@ class Exact:
     def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
         """A positive definite curvature of the Lagrangian."""
         M, R = self.program.n_objectives, self.program.n_rows
-        weighted = np.einsum("nr,nrij->nij", mu + TIE * (np.arange(R) < M), H)
+        weighted = np.einsum("nr,nrij->nij", mu + SCHEDULE.tie * (np.arange(R) < M), H)
         values, vectors = np.linalg.eigh(weighted)
         values = np.abs(values)
-        values = np.maximum(values, FLATTEST * np.maximum(1e-3, values.max(axis=1, keepdims=True)))
+        values = np.maximum(
+            values, SCHEDULE.flattest * np.maximum(1e-3, values.max(axis=1, keepdims=True))
+        )
         return (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
     def renew(self, z: np.ndarray, *before: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -201,7 +191,7 @@ class Learned:
         """Rows and slopes where searches start, and the first guess of the curvature."""
         r, J = self.program.slopes(z)
         if bend is None:
-            bend = np.tile(FIRST_BEND * np.eye(z.shape[1]), (len(z), 1, 1))
+            bend = np.tile(SCHEDULE.first_bend * np.eye(z.shape[1]), (len(z), 1, 1))
         return r, J, bend.copy()
 
     def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
@@ -226,7 +216,7 @@ class Learned:
         share = np.where(seen > 0.1 * bent, 1.0, 0.9 * bent / np.maximum(bent - seen, 1e-300))
         change = share[:, None] * change + (1 - share)[:, None] * flat
         seen = (step * change).sum(axis=1)
-        size = np.linalg.norm(change, axis=1) < STEEP_BEND * np.linalg.norm(step, axis=1)
+        size = np.linalg.norm(change, axis=1) < SCHEDULE.steep_bend * np.linalg.norm(step, axis=1)
         use = (bent > 1e-20) & (seen > 1e-18) & size
         old, at, much = (part[use] for part in (H, flat, change))
         H[use] = (
@@ -235,7 +225,7 @@ class Learned:
             + much[:, :, None] * much[:, None] / seen[use, None, None]
         )
         values, vectors = np.linalg.eigh(H[use])
-        values = np.clip(values, *BENDS)
+        values = np.clip(values, *SCHEDULE.bends)
         H[use] = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
         return r, new, H
 
@@ -265,7 +255,8 @@ def _model_step(
     Q[:, :L, :L] = bend
     Q += 1e-10 * np.eye(L + 2)
     q = np.concatenate(
-        [TIE * J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), program.price)], axis=1
+        [SCHEDULE.tie * J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), program.price)],
+        axis=1,
     )
     rows = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
     rows.append(np.broadcast_to(-np.eye(L + 2)[L + 1 :], (n, 1, L + 2)))

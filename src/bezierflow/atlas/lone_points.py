@@ -7,15 +7,7 @@ from jaxtyping import Bool, Float, Int
 from ..answer import Label, Patch
 from ..metrics import farthest_points
 from .program import Program, nondominated
-
-MOST_POINTS = 400
-"""Single points of an answer."""
-
-ALIKE = 1e-4
-"""Points on one such mesh of objective values are one: differences leave trails."""
-
-BESIDE = 0.03
-"""Points that are less apart, in units of the ranges, are one piece."""
+from .schedule import SCHEDULE
 
 
 def lone_points(
@@ -25,12 +17,14 @@ def lone_points(
     lost: Bool[np.ndarray, " n"],
     first_region: int,
 ) -> list[Patch]:
-    """The nondominated ones of designs that are lost, at most `MOST_POINTS`, as patches."""
+    """The nondominated ones of designs that are lost, as patches."""
     M = program.n_objectives
     keep = np.flatnonzero(lost & nondominated(f)) if len(f) else np.zeros(0, dtype=int)
-    keep = keep[np.sort(np.unique(np.round(f[keep] / ALIKE), axis=0, return_index=True)[1])]
-    if len(keep) > MOST_POINTS:
-        keep = keep[farthest_points(f[keep], MOST_POINTS, f[keep].argmin(axis=0))]
+    keep = keep[
+        np.sort(np.unique(np.round(f[keep] / SCHEDULE.alike), axis=0, return_index=True)[1])
+    ]
+    if len(keep) > SCHEDULE.most_points:
+        keep = keep[farthest_points(f[keep], SCHEDULE.most_points, f[keep].argmin(axis=0))]
     out, region = [], first_region + groups(f[keep])
     first, nothing = np.arange(M) == 0, np.zeros(program.n_rows - M)
     for k, number in zip(keep, region.tolist(), strict=True):
@@ -51,6 +45,6 @@ def groups(f: Float[np.ndarray, "n n_objectives"]) -> Int[np.ndarray, " n"]:
     from scipy.spatial import KDTree
 
     owner = np.arange(len(f))
-    for i, j in KDTree(f).query_pairs(BESIDE) if len(f) else ():
+    for i, j in KDTree(f).query_pairs(SCHEDULE.beside) if len(f) else ():
         owner[owner == owner[j]] = owner[i]
     return owner

@@ -12,29 +12,9 @@ from ..answer import BezierAtlas, centered
 from ..objectives import BudgetSpentError
 from .building import AtlasState
 from .local_solves import PARTS, Ends
-from .mesh import ROUGHEST, Mesh
-from .program import NEARLY_FEASIBLE, Program
-
-N_ON_SET, N_ANYWHERE = 200, 100
-"""Fresh chart points: below points of the set, and anywhere on the simplex."""
-
-BEATEN = 1e-4
-"""An answer is beaten if a point is known that is better in all objectives by this much of their
-ranges."""
-
-FEW, STEPS_OF_SEARCH, MUCH = 5, 3, 10.0
-"""A mesh is measured at no fewer points than the first; a search takes about so many gradients as
-the second says; and answers that miss by this many tolerances are beaten."""
-
-SAME_LEVEL = 1e-7
-"""Solutions whose levels differ by less are one, or as good as each other."""
-
-TELLING, MANY_BEATEN = 60, 0.1
-"""Where more than this share of the first points that were solved for is beaten, the others are
-not looked at."""
-
-MEASURED_AT_ONCE = 50
-"""Points of a mesh that are solved for at a time, with Hessians."""
+from .mesh import Mesh
+from .program import Program
+from .schedule import SCHEDULE
 
 
 @dataclass(frozen=True)
@@ -89,12 +69,17 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     mesh, rng = state.search.copy(), np.random.default_rng([seed, 1])
     program, M = mesh.program, mesh.program.n_objectives
     program.evaluator.budget = None
-    n = int(min(N_ON_SET, program.evaluator.left // (STEPS_OF_SEARCH * (program.n_free + 1))))
-    if n < FEW:
+    n = int(
+        min(
+            SCHEDULE.n_on_set,
+            program.evaluator.left // (SCHEDULE.search_gradients * (program.n_free + 1)),
+        )
+    )
+    if n < SCHEDULE.fewest:
         raise BudgetSpentError
     a = centered(atlas.points.f[rng.integers(len(atlas.points.f), size=n)])
     if atlas.polisher is not None:
-        a = np.concatenate([a, atlas.place(rng.dirichlet(np.ones(M), N_ANYWHERE))])
+        a = np.concatenate([a, atlas.place(rng.dirichlet(np.ones(M), SCHEDULE.n_anywhere))])
         a = rng.permutation(a)
     mapped = atlas.scaled(a)
     z, found = _both_solutions(mesh, atlas, a, mapped)
@@ -108,28 +93,28 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
         gain, end = _level(program, r, a) - best, M + program.n_inequalities
         constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
         # A solution that is as good elsewhere does not make the answer wrong.
-        same = mesh.polished & (np.abs(gain) < SAME_LEVEL)
+        same = mesh.polished & (np.abs(gain) < SCHEDULE.same_level)
         # Patches alone may be off along the front, where their level is right.
         off = np.abs(r - exact)[:, :M].max(axis=1) if z is mapped and mesh.polished else gain
         return AtlasError(
             np.where(same, 0.0, program.apart(found.z, z)),
             np.maximum(off, 0.0),
             gain < limit,
-            gain > np.maximum(BEATEN, MUCH * mesh.tol),
+            gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.tol),
             float(constraints.max(initial=0.0)),
             diameter,
             mesh.tol,
         )
 
     if atlas.polisher is None:
-        return against(z, ROUGHEST)
-    return replace(against(z, BEATEN), patches=against(mapped, ROUGHEST))
+        return against(z, SCHEDULE.roughest)
+    return replace(against(z, SCHEDULE.beaten), patches=against(mapped, SCHEDULE.roughest))
 
 
 def _level(program: Program, r: np.ndarray, a: np.ndarray) -> Float[np.ndarray, " n"]:
     """The merit of rows, without a price for violations that searches leave over."""
     M = program.n_objectives
-    small = np.abs(r[:, M:]) <= NEARLY_FEASIBLE
+    small = np.abs(r[:, M:]) <= SCHEDULE.nearly_feasible
     return program.merit(np.concatenate([r[:, :M], np.where(small, 0.0, r[:, M:])], axis=1), a)
 
 
@@ -141,14 +126,14 @@ def _both_solutions(
     if atlas.polisher is None:
         found = _other_solutions(mesh, a, mapped)
         return mapped[: len(found.z)], found
-    z = atlas.answers(a[:TELLING]).z
-    found = _other_solutions(mesh, a[:TELLING], z)
-    lead = _level(mesh.program, mesh.program.values(z), a[:TELLING])
-    lead = lead - _level(mesh.program, found.r, a[:TELLING])
-    if np.mean(lead > BEATEN) > MANY_BEATEN:
+    z = atlas.answers(a[: SCHEDULE.telling_points]).z
+    found = _other_solutions(mesh, a[: SCHEDULE.telling_points], z)
+    lead = _level(mesh.program, mesh.program.values(z), a[: SCHEDULE.telling_points])
+    lead = lead - _level(mesh.program, found.r, a[: SCHEDULE.telling_points])
+    if np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
         return z, found
-    rest = atlas.answers(a[TELLING:]).z
-    parts = found, _other_solutions(mesh, a[TELLING:], rest)
+    rest = atlas.answers(a[SCHEDULE.telling_points :]).z
+    parts = found, _other_solutions(mesh, a[SCHEDULE.telling_points :], rest)
     return np.concatenate([z, rest]), _joined(parts)
 
 
@@ -170,7 +155,7 @@ def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
     parts: list[Ends] = []
     with suppress(BudgetSpentError):
         # Small parts, so that a budget that ends early leaves most of them.
-        parts_of = MEASURED_AT_ONCE if program.has_hessians else 2
+        parts_of = SCHEDULE.measured_at_once if program.has_hessians else 2
         for rows in np.array_split(np.arange(len(a)), max(len(a) // parts_of, 1)):
             parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     if not parts:

@@ -27,164 +27,17 @@ from ..kinds import kind
 from ..metrics import farthest_points
 from ..objectives import BudgetSpentError
 from ..simplex import grid
-from .active_sets import PRICED, solve_above
-from .arc_cover import TOUCHING, front_arcs, held
+from .active_sets import solve_above
+from .arc_cover import front_arcs, held
 from .arcs import trace
-from .cells import (
-    Cells,
-    chart_number,
-    connected,
-    constant,
-    cubic,
-    hull,
-    quadratic,
-    triangulated,
-)
-from .exploration import (
-    FAR,
-    Population,
-    evolve,
-    first_look,
-    first_units,
-    normalize,
-    spread_points,
-)
+from .cells import Cells, chart_number, connected, constant, cubic, hull, quadratic, triangulated
+from .exploration import Population, evolve, first_look, first_units, normalize, spread_points
 from .local_solves import Ends, search
-from .program import FEASIBLE, NEARLY_FEASIBLE, Program, nondominated
-
-USUAL_BUDGET = 20_000
-"""Evaluations that a search plans with where nobody says how many."""
-
-MOST_EVALUATIONS = 30_000
-"""A search without a budget ends after so many, whatever is left to cut: what no cell covers is
-answered by the designs that were met."""
-
-EXPLORED, EXPLORED_FIRST, REFINED = 0.1, 0.6, 0.1
-"""Shares of the budget: of one exploration, of all of them before cells are cut, and of one round
-of cuts."""
-
-STILL = 2
-"""So many explorations in a row that change nothing end a search."""
-
-FIRST_NODES = {2: 8, 3: 5}
-"""Steps of the grid of first nodes along an edge; 4 from four objectives on."""
-
-FIRST_FOLLOWED = 4
-"""The same where arcs lead from one node to the next."""
-
-SAME = 1e-7
-"""Nodes whose chart points differ by less are one."""
-
-FINEST, FINER = {2: 1e-3, 3: 0.02}, 1e-2
-"""Cells are not cut below this size, which only jumps of the front reach; 0.1 from four objectives
-on. With Hessians, so many times as small: kinks are cut down to what they are worth."""
-
-MOST_ENDS = 3
-"""How often the ends of the front are looked for before there are other nodes."""
-
-ROUGHEST = 0.03
-"""A cell that is expected to miss by more is no part of the answer."""
-
-JUMP, STEEP = 0.05, 3.0
-"""Nodes of one cell whose designs differ by more than the first number, in units of the box, and
-the second times their distance on the chart, may be on two branches."""
-
-MOST_NODES = 600
-"""Of a mesh whose answers are polished: more would serve only files and pictures."""
-
-MOST_SOLVED = 24
-"""Searches at a time."""
-
-FIRST_GOAL, FALL = 1e-2, 0.1
-"""Cells are cut to the first miss first, then to ever smaller ones."""
-
-PROMISED, GAINED = 0.2, 5.0
-"""Searches end before steps that promise less than the first number of tolerances, and after those
-that gained less than the second: with the curvature of a neighbor, what is left is a small part."""
-
-LOOSEST = 1e-4
-"""Searches for nodes are not looser than with this tolerance."""
-
-SLOPES, SCALES = 5, (1e-9, 1e2)
-"""Designs at whose slopes constraints get their scales, and by how much these change at most."""
-
-MOST_NOISE = 10.0
-"""Cells are not asked to be more exact than this many times the noise."""
-
-MARGIN, WIDEST = 2.0, 1e-4
-"""Nodes keep inequalities by so many tolerances, at most by the second number."""
-
-NARROW, CLOSER, NARROWEST = 1e-2, 4.0, 1e-9
-"""A variable whose nodes lie within the first share of its unit gets one of so many times what they
-take; one whose nodes lie within the last share has one value."""
-
-COMPARED = 400
-"""Points of the archive's front that are looked for on cells after a round."""
-
-MOST_LOST = 6
-"""Parts of the archive's front that are solved for at a time."""
-
-MUCH = 100.0
-"""A node is dominated by one that is better in an objective by this many tolerances."""
-
-EXACT_NODES = 1e-9, 1e-3
-"""By how much one may be worse in other objectives, and must be better in one, to dominate a node
-that was solved for up to rounding."""
-
-NEWS_GAIN = 1e-3
-"""Changes that gain less do not ask for another exploration."""
-
-MOST_LATE = 8
-"""How often the archive is asked once more after cuts."""
-
-NEWS = 0.1
-"""The share of the budget after which what the archive knows better is left for later."""
-
-RISE = 4.0
-"""A cell does not use the node beyond a neighbor in which designs change so many times as fast."""
-
-CHECKED = {2: np.array([[0.7, 0.3], [0.3, 0.7]])}
-"""Where cells are checked, in their own coordinates; in the middle from three objectives on."""
-
-OFTEN = 0.8
-"""Where there are constraints, which may cut off a corner, cells are checked so near to each."""
-
-TRUST = 0.1
-"""Of what a cell's newest node promises to miss by, this much at least is believed."""
-
-CUT = 3.0
-"""Gradients that a cut may take."""
-
-RIM = 2e-3
-"""The rim of a mesh is followed until new nodes lie less outside of it."""
-
-SAME_UNITS = 1e-4
-"""Units of objectives that change by less are left as they are once there are arcs, which would
-have to be followed again."""
-
-MOST_TRACED = 200
-"""Cells between which arcs are looked for at a time."""
+from .program import Program, nondominated
+from .schedule import SCHEDULE, by_objectives
 
 NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
 """What is known of each node."""
-
-FRESH = 8
-"""Random designs that each exploration begins with, beside what is known."""
-
-POPULATIONS = 20, 100
-"""The smallest and the largest group of an exploration."""
-
-FIRST_SHARE = 0.1
-"""The first nodes are at most so many that a gradient at each takes this share of the budget."""
-
-SPREAD = 8, 256
-"""The fewest and the most points all over the box that a search begins with."""
-
-COARSE = 0.05
-"""Cells that nobody has looked at may miss the archive by this much."""
-
-NEARLY = 1e-2
-"""A design of the archive is a better start than a prediction if it is better by this much."""
 
 
 @kind("atlas.mesh_round/1")
@@ -237,7 +90,7 @@ class Mesh:
         self.program, self.tol, self.box = program, tol, box
         program.strict = True
         # Arcs keep inequalities exactly.
-        program.margin = 0.0 if self.follows else min(MARGIN * tol, WIDEST)
+        program.margin = 0.0 if self.follows else min(SCHEDULE.margin * tol, SCHEDULE.widest_margin)
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
         self.active, self.side = np.zeros((0, R), dtype=bool), np.zeros((0, L), dtype=int)
@@ -251,7 +104,7 @@ class Mesh:
         self.checked: dict[tuple[int, ...], float] = {}
         self.population: Population | None = None
         self.history: list[MeshRound] = []
-        self.still, self.refining, self.goal = 0, False, max(tol, FIRST_GOAL)
+        self.still, self.refining, self.goal = 0, False, max(tol, SCHEDULE.first_goal)
         self.late = 0
 
     def copy(self) -> "Mesh":
@@ -290,9 +143,9 @@ class Mesh:
         for i in np.flatnonzero(program.nearly_feasible(ends.r)):
             f, known = ends.r[i, :M], self.f
             same = np.flatnonzero(
-                np.abs(centered(known) - centered(f[None])).max(axis=1, initial=0.0) < SAME
+                np.abs(centered(known) - centered(f[None])).max(axis=1, initial=0.0) < SCHEDULE.same
             )
-            if (known[same].mean(axis=1) <= f.mean() + SAME).any():
+            if (known[same].mean(axis=1) <= f.mean() + SCHEDULE.same).any():
                 continue
             bend = self.bend[:0].reshape(self.bend.shape[1:]) if ends.bend is None else ends.bend[i]
             raw = ends.r[i] * program.scale + program.shift
@@ -340,7 +193,7 @@ class Mesh:
         self, objectives: Bool[np.ndarray, " n_objectives"], c: Float[np.ndarray, "n dimension"]
     ) -> Float[np.ndarray, "n n_objectives"]:
         """The chart points with these coordinates; objectives that do not count are given room."""
-        a = np.full((len(c), len(objectives)), FAR)
+        a = np.full((len(c), len(objectives)), SCHEDULE.far)
         a[:, objectives] = c @ frame(c.shape[1] + 1)
         return centered(a)
 
@@ -349,7 +202,9 @@ class Mesh:
         the nodes at which no other objectives count."""
         if objectives is None:
             objectives = np.ones(self.program.n_objectives, dtype=bool)
-        own = np.flatnonzero((self.mu[:, : len(objectives)][:, ~objectives] <= PRICED).all(axis=1))
+        own = np.flatnonzero(
+            (self.mu[:, : len(objectives)][:, ~objectives] <= SCHEDULE.priced).all(axis=1)
+        )
         if objectives.sum() == 1 and len(own):
             own = own[[self.f[own][:, objectives].argmin()]]
         c = self.on_chart(objectives)
@@ -373,14 +228,16 @@ class Mesh:
         across = np.full(beside.shape, -1)
         for k in range(nodes.shape[1] if len(nodes) else 0):
             other = beside[:, k]
-            rows = np.flatnonzero((other >= 0) & ~gap[other] & (speed[other] <= RISE * speed + 0.1))
+            rows = np.flatnonzero(
+                (other >= 0) & ~gap[other] & (speed[other] <= SCHEDULE.rise * speed + 0.1)
+            )
             others = nodes[other[rows]]
             outside = ~(others[:, :, None] == nodes[rows][:, None]).any(axis=2)
             across[rows, k] = others[np.arange(len(rows)), outside.argmax(axis=1)]
         cells = Cells(objectives, nodes, miss, size, across, self.covered(nodes))
         seen = np.array([self.checked.get(key, np.nan) for key in self.keys(cells)])
         # What was seen at a few points of the cell itself says more than what its node promises.
-        expected = np.where(np.isinf(miss), 0.0, TRUST * miss)
+        expected = np.where(np.isinf(miss), 0.0, SCHEDULE.trust * miss)
         miss = np.where(np.isnan(seen), miss, np.maximum(seen, expected))
         miss = np.where(cells.covered, 0.0, miss)
         return cells._replace(miss=np.where(gap, -1.0, miss))
@@ -411,9 +268,10 @@ class Mesh:
         fresh = [k for k, key in enumerate(keys) if key not in self.checked]
         cells = cells.take(np.array(fresh, dtype=int))
         n = int(cells.objectives.sum())
-        t = CHECKED.get(n, np.full((1, n), 1 / n))
+        near = np.array([SCHEDULE.checked, SCHEDULE.checked[::-1]])
+        t = near[::-1] if n == 2 else np.full((1, n), 1 / n)
         if program.n_inequalities:
-            t = np.concatenate([t, OFTEN * np.eye(n) + (1 - OFTEN) / n])
+            t = np.concatenate([t, SCHEDULE.often * np.eye(n) + (1 - SCHEDULE.often) / n])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
         cells = cells.take(np.flatnonzero((cells.miss >= 0) & ~cells.covered)[:afforded])
         if len(cells.nodes) == 0:
@@ -430,9 +288,11 @@ class Mesh:
         # What violates a constraint is no answer, however little it gains by that.
         end = M + program.n_inequalities
         over = (r[:, M:end] - program.margin) / program.limits
-        allowed = 10 * FEASIBLE if self.follows else NEARLY_FEASIBLE  # arcs are exact
+        allowed = (
+            10 * SCHEDULE.feasible if self.follows else SCHEDULE.nearly_feasible
+        )  # arcs are exact
         out = over.max(axis=1, initial=0.0) > allowed
-        worst = np.where(out, np.maximum(worst, 2 * ROUGHEST), worst)
+        worst = np.where(out, np.maximum(worst, 2 * SCHEDULE.roughest), worst)
         worst = worst.reshape(len(cells.nodes), -1).max(axis=1)
         self.checked.update(zip(self.keys(cells), worst.tolist(), strict=True))
 
@@ -461,7 +321,7 @@ class Mesh:
         made: list[Patch] = []
         for cells in self.faces():
             looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
-            usable = (cells.miss >= 0) & (cells.miss <= ROUGHEST)
+            usable = (cells.miss >= 0) & (cells.miss <= SCHEDULE.roughest)
             cells = cells.take(looked & usable & ~cells.covered)
             patches = self.as_patches(cells, cells.miss)
             region = connected(cells.nodes, [patch.label.key for patch in patches])
@@ -520,24 +380,30 @@ class Mesh:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
         program, changes, most = self.program, 0, self.most
         if not self.refining:
-            self.explore(EXPLORED * most)
+            self.explore(SCHEDULE.explored * most)
             changes = self.first_nodes() if len(self.z) == 0 else 0
-            changes += self.news(NEWS * most)
+            changes += self.news(SCHEDULE.news * most)
             self.still = 0 if changes else self.still + 1
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
-            self.refining = self.still > 0 or spent > EXPLORED_FIRST * most
+            self.refining = self.still > 0 or spent > SCHEDULE.explored_first * most
             self.look_closer()
-        elif self.refine(REFINED * most) and not (changes := self.late_news(NEWS * most)):
+        elif self.refine(SCHEDULE.cut_share * most) and not (
+            changes := self.late_news(SCHEDULE.news * most)
+        ):
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
-            self.refining = self.still >= STILL and self.goal > self.tol and not self.fine
-            self.goal = self.tol if self.fine else max(self.tol, FALL * self.goal)
+            self.refining = (
+                self.still >= SCHEDULE.still_rounds and self.goal > self.tol and not self.fine
+            )
+            self.goal = self.tol if self.fine else max(self.tol, SCHEDULE.fall * self.goal)
         program.tidy()
         if self.polished:
             self.check()  # what nodes from the archive made anew is part of the answer, too
         cells = self.cells()
         front = program.known()
-        front = front[np.linspace(0, len(front) - 1, min(len(front), COMPARED)).astype(int)]
+        front = front[
+            np.linspace(0, len(front) - 1, min(len(front), SCHEDULE.compared)).astype(int)
+        ]
         covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, covered))
@@ -548,14 +414,16 @@ class Mesh:
         was spent than cuts are worth."""
         evaluator = self.program.evaluator
         spent = int(evaluator.evaluations.objective)
-        enough = np.isinf(evaluator.left) and spent > MOST_EVALUATIONS
-        return bool(enough or (self.still >= STILL and not self.refining and self.fine))
+        enough = np.isinf(evaluator.left) and spent > SCHEDULE.most_evaluations
+        return bool(
+            enough or (self.still >= SCHEDULE.still_rounds and not self.refining and self.fine)
+        )
 
     @property
     def fine(self) -> bool:
         """Whether no cell is left to cut, or there are as many as answers need to begin with that
         are polished."""
-        if self.polished and len(self.z) >= MOST_NODES:
+        if self.polished and len(self.z) >= SCHEDULE.most_nodes:
             return True
         return not any(
             np.any((cells.miss > self.tol) & (cells.size > self.finest)) for cells in self.faces()
@@ -564,13 +432,13 @@ class Mesh:
     @property
     def finest(self) -> float:
         """The size below which cells are not cut."""
-        finest = FINEST.get(self.program.n_objectives, 0.1)
-        return FINER * finest if self.program.has_hessians else finest
+        finest = by_objectives(SCHEDULE.finest, self.program.n_objectives)
+        return SCHEDULE.finer * finest if self.program.has_hessians else finest
 
     def begin(self, start: Float[np.ndarray, "n n_free"]) -> None:
         """The first points, all over the box, and what they say of the units."""
         program = self.program
-        n = int(np.clip(0.02 * self.most, *SPREAD))
+        n = int(np.clip(0.02 * self.most, *SCHEDULE.spread))
         z = np.concatenate([program.clip(start), spread_points(self.box, n, self.rng)])
         # What is known already costs nothing.
         new = program.evaluator.fresh(program.origin + z * program.unit)
@@ -588,9 +456,11 @@ class Mesh:
         first_units(program, raw)
         finite = raw[np.isfinite(raw).all(axis=1)]
         noise = program.noise_of((finite - program.shift) / program.scale)
-        self.tol = max(self.tol, MOST_NOISE * noise)
+        self.tol = max(self.tol, SCHEDULE.most_noise * noise)
         self.goal = max(self.tol, self.goal)
-        program.margin = 0.0 if self.follows else min(MARGIN * self.tol, WIDEST)
+        program.margin = (
+            0.0 if self.follows else min(SCHEDULE.margin * self.tol, SCHEDULE.widest_margin)
+        )
         program.keep(z, raw)
         self.population = Population(z, raw)
 
@@ -599,14 +469,14 @@ class Mesh:
         """The evaluations that the search plans with."""
         budget = self.program.evaluator.budget
         left = int(self.program.evaluator.evaluations.objective) + self.program.evaluator.left
-        return int(min(USUAL_BUDGET if budget is None else budget, left))
+        return int(min(SCHEDULE.usual_budget if budget is None else budget, left))
 
     def explore(self, most: float) -> None:
         """A population run with a part of the evaluations, and units from what it found."""
         program, (low, high) = self.program, self.box
-        fresh = low + (high - low) * self.rng.random((FRESH, program.n_free))
+        fresh = low + (high - low) * self.rng.random((SCHEDULE.fresh, program.n_free))
         begin = np.concatenate([self.z, fresh])[: int(most / 4)]
-        size = int(np.clip(most / 10, *POPULATIONS))
+        size = int(np.clip(most / 10, *SCHEDULE.populations))
         self.population = evolve(program, self.box, begin, self.rng, self.population, most, size)
         self.rescale()
 
@@ -615,7 +485,7 @@ class Mesh:
         program, old, ideal = self.program, self.program.span, self.program.ideal
         normalize(program)
         changed = np.abs([program.ideal - ideal, program.span - old]) / old
-        if self.arcs and changed.max() < SAME_UNITS:
+        if self.arcs and changed.max() < SCHEDULE.same_units:
             program.ideal, program.span = ideal, old
         else:
             self.arcs, self.traced = [], {}
@@ -630,11 +500,13 @@ class Mesh:
         """Before cells are cut, smaller units for variables that vary little on the front, in a
         part of a wide box: what is short or near is said in these."""
         program, width = self.program, np.ptp(self.z, axis=0) if len(self.z) > 1 else np.ones(1)
-        narrow = (width > NARROWEST) & (width < NARROW)  # what varies less is one value
+        narrow = (width > SCHEDULE.narrowest) & (
+            width < SCHEDULE.narrow
+        )  # what varies less is one value
         exact = program.has_hessians and not program.n_auxiliary
         if not (exact and self.refining and narrow.any()):
             return
-        factor = np.where(narrow, CLOSER * width, 1.0)
+        factor = np.where(narrow, SCHEDULE.closer * width, 1.0)
         program.change_units(factor)
         self.z, self.box = self.z / factor, (self.box[0] / factor, self.box[1] / factor)
         self.population = self.population and self.population.scaled(factor)
@@ -647,17 +519,20 @@ class Mesh:
         program, M = self.program, self.program.n_objectives
         if program.n_rows > M and len(program.archive.z):
             self.scale_constraints()
-        corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
-        for _ in range(MOST_ENDS):
+        corner = centered(np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far))
+        for _ in range(SCHEDULE.most_ends):
             before = program.span
             found = self.solve(corner, self.best_known(corner)[0], near=self.nearest(corner))
             self.add(found, np.full(M, np.inf), np.ones(M))
             self.rescale()
             if np.abs(np.log(program.span / before)).max() < 0.2:
                 break
-        self.news(NEWS * self.most)
-        afforded = FIRST_SHARE * self.most / (1 if program.has_hessians else program.n_free + 1)
-        most = FIRST_FOLLOWED if self.follows else FIRST_NODES.get(M, 4)
+        self.news(SCHEDULE.news * self.most)
+        afforded = (
+            SCHEDULE.first_share * self.most / (1 if program.has_hessians else program.n_free + 1)
+        )
+        usual = int(by_objectives(SCHEDULE.first_nodes, M))
+        most = SCHEDULE.first_followed if self.follows else usual
         steps = [k for k in range(1, most) if len(grid(M, k + 1)) <= afforded]
         t = grid(M, 1 + max(steps, default=1))
         a = centered((M - 1) * (1 / M - t))
@@ -677,9 +552,9 @@ class Mesh:
         about a distance, in units of the box."""
         program, M = self.program, self.program.n_objectives
         f = program.known()
-        z = program.archive.z[farthest_points(f, min(SLOPES, len(f)))]
+        z = program.archive.z[farthest_points(f, min(SCHEDULE.slopes, len(f)))]
         steep = np.median(np.abs(program.slopes(z)[1][:, M:]).max(axis=2), axis=0)
-        program.row_scale = program.row_scale * np.clip(steep, *SCALES)
+        program.row_scale = program.row_scale * np.clip(steep, *SCHEDULE.scales)
         self.fitted = {}
 
     def best_known(self, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -702,8 +577,8 @@ class Mesh:
         """Searches above chart points from designs, with the curvature of nodes beside them."""
         if self.program.has_hessians:
             return self.solve_exactly(a, z, near)
-        tol = min(self.tol, LOOSEST)
-        goals = PROMISED * tol, GAINED * tol
+        tol = min(self.tol, SCHEDULE.loosest)
+        goals = SCHEDULE.promised * tol, SCHEDULE.gained * tol
         bend = None if near is None else self.bend[near]
         return search(self.program, a, z, bend, radius, *goals)
 
@@ -721,7 +596,7 @@ class Mesh:
         """Solves where the archive knows better: at the ends of the front, at nodes that it beats,
         at parts of its front that no cell reaches. Returns how many of these gained much."""
         program, M, changes = self.program, self.program.n_objectives, 0
-        corner = centered(np.where(np.eye(M) > 0, -FAR, FAR))
+        corner = centered(np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far))
         end = int(program.evaluator.evaluations.objective) + most
         while int(program.evaluator.evaluations.objective) < end:
             if not len(program.archive.z):
@@ -749,7 +624,7 @@ class Mesh:
             new = self.add(found, np.full(len(a), np.inf), np.ones(len(a)))
             self.rescale()
             self.clean()
-            changes += int((new & (gain > NEWS_GAIN)).sum())
+            changes += int((new & (gain > SCHEDULE.news_gain)).sum())
             if not new.any():
                 break
         return changes
@@ -757,7 +632,7 @@ class Mesh:
     def late_news(self, most: float) -> int:
         """The same after cuts, which show that cells are gaps; a few times."""
         self.late += 1
-        return self.news(most) if self.follows and self.late <= MOST_LATE else 0
+        return self.news(most) if self.follows and self.late <= SCHEDULE.most_late else 0
 
     def clean(self) -> Int[np.ndarray, " k"]:
         """Drops nodes that others dominate: where one objective is flat, solutions above chart
@@ -765,7 +640,9 @@ class Mesh:
         f = self.f
         # Where objectives are least they are flat: what is as good up to a tolerance may be better
         # in others by its root, and does not dominate. Nodes that are exact need next to none.
-        slack, much = EXACT_NODES if self.polished else (self.tol, MUCH * self.tol)
+        slack, much = (
+            SCHEDULE.exact_nodes if self.polished else (self.tol, SCHEDULE.much * self.tol)
+        )
         good = np.ones((len(f), len(f)), dtype=bool)
         better, as_good, clearly = np.zeros_like(good), good.copy(), np.zeros_like(good)
         for column in f.T:
@@ -788,13 +665,19 @@ class Mesh:
         own = held.take(~held.covered)
         made = self.as_patches(own, np.zeros(len(own.nodes))) + self.arcs
         # Cells that nobody has looked at yet are coarse.
-        slack = COARSE if np.isinf(held.miss).any() else 2 * (self.tol if self.arcs else self.goal)
+        slack = (
+            SCHEDULE.coarse
+            if np.isinf(held.miss).any()
+            else 2 * (self.tol if self.arcs else self.goal)
+        )
         lost = np.flatnonzero(nondominated(front) & self.lost(front, made, slack))
         if len(self.z) and len(lost):
             near = best_levels(self.f, front[lost])[0] < max(slack, 5 * self.tol)
             lost = lost[~near]
-        if len(lost) > MOST_LOST:
-            lost = lost[farthest_points(front[lost], MOST_LOST, front[lost].argmin(axis=0)[:1])]
+        if len(lost) > SCHEDULE.most_lost:
+            lost = lost[
+                farthest_points(front[lost], SCHEDULE.most_lost, front[lost].argmin(axis=0)[:1])
+            ]
         inside = ask_patches(made, centered(front[lost]), self.bounds)
         return lost, np.where(inside.number < 0, np.inf, 0.0)
 
@@ -807,7 +690,7 @@ class Mesh:
         while int(evaluator.evaluations.objective) < end:
             followed = self.follow_rim() if M > 2 else False
             self.check()
-            if self.polished and len(self.z) >= MOST_NODES:
+            if self.polished and len(self.z) >= SCHEDULE.most_nodes:
                 return True
             done = not followed
             for cells in self.faces():
@@ -817,8 +700,8 @@ class Mesh:
                 done = False
                 urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
                 # A cut takes about two gradients, and the cells that it makes are to be checked.
-                afforded = evaluator.left / (CUT * (self.program.n_free + 1))
-                most_cut = max(int(min(MOST_SOLVED, afforded)), 1)
+                afforded = evaluator.left / (SCHEDULE.cut * (self.program.n_free + 1))
+                most_cut = max(int(min(SCHEDULE.at_once, afforded)), 1)
                 self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
             if done:
                 return True
@@ -844,12 +727,12 @@ class Mesh:
         if not self.arcs or len(nodes) == 0 or nodes.shape[1] < 2:
             return np.zeros(len(nodes), dtype=bool)
         order = np.append(nodes[:, 0], nodes[-1, 1])
-        level, slack = self.f[order].mean(axis=1), TOUCHING * self.tol
+        level, slack = self.f[order].mean(axis=1), SCHEDULE.touching * self.tol
         return held(self.arcs, self.c[order], level, self.bounds, slack)
 
     def trace(self) -> None:
         """Follows curves from each node to the next, and backwards where they do not arrive."""
-        for _ in range(MOST_TRACED):
+        for _ in range(SCHEDULE.most_traced):
             cells = self.cells()
             keys = self.corners(cells.nodes)
             open_cells = (cells.miss >= 0) & ~cells.covered
@@ -865,7 +748,7 @@ class Mesh:
 
     def leave(self, node: int, aim: int) -> bool:
         """Arcs from one node to another; whether they arrive there, as low as it is."""
-        program, c, slack = self.program, self.c[:, 0], TOUCHING * self.tol
+        program, c, slack = self.program, self.c[:, 0], SCHEDULE.touching * self.tol
         r = (self.raw[node] - program.shift) / program.scale
         known = self.z[node], r, self.mu[node], self.active[node], self.side[node]
         way = 1.0 if c[aim] > c[node] else -1.0
@@ -887,7 +770,7 @@ class Mesh:
 
     def beats(self, c: float, level: float) -> bool:
         """Whether the archive, or a node, is clearly better at a coordinate than a level."""
-        a, slack = c * frame(2), TOUCHING * self.tol
+        a, slack = c * frame(2), SCHEDULE.touching * self.tol
         known = min(best_levels(part, a)[0][0] for part in (self.f, self.program.known()))
         return bool(known < level - slack)
 
@@ -918,10 +801,13 @@ class Mesh:
         guess = program.clip(np.array(y)[:, : program.n_free])
         promised = program.merit(program.values(guess), a)
         z, merit = self.best_known(a)
-        known = merit < promised - NEARLY
+        known = merit < promised - SCHEDULE.better_start
         ends = self.solve(a, np.where(known[:, None], z, guess), 0.1, one)
         value = program.merit(ends.r, a)
-        apart = np.abs(self.z[one] - self.z[other]).max(axis=1) > JUMP + STEEP * width
+        apart = (
+            np.abs(self.z[one] - self.z[other]).max(axis=1)
+            > SCHEDULE.jump + SCHEDULE.steep_jump * width
+        )
         apart &= ~(promised - value < self.goal)
         # On a jump the branches of both sides are followed.
         for side in (one, other):
@@ -953,8 +839,8 @@ class Mesh:
         size = np.sqrt(((corners[:, :, None] - corners[:, None]) ** 2).sum(axis=-1))
         size = size.max(axis=(1, 2), initial=0.0)
         keys = self.corners(sides)
-        todo = [k for k in np.argsort(-size) if size[k] > FINEST.get(M, 0.1)]
-        todo = np.array([k for k in todo if keys[k] not in self.gaps][: MOST_SOLVED // 2], int)
+        todo = [k for k in np.argsort(-size) if size[k] > by_objectives(SCHEDULE.finest, M)]
+        todo = np.array([k for k in todo if keys[k] not in self.gaps][: SCHEDULE.at_once // 2], int)
         if len(todo) == 0:
             return False
         sides, normals, middle = sides[todo], normals[todo], corners[todo].mean(axis=1)
@@ -970,7 +856,7 @@ class Mesh:
         # What another node dominates would come back for ever.
         new &= ~np.isin(made, self.clean())
         outside = ((centered(ends.r[:, :M]) @ frame(M).T - middle) * normals).sum(axis=1)
-        for k in np.flatnonzero(~new | (outside < RIM)):
+        for k in np.flatnonzero(~new | (outside < SCHEDULE.rim)):
             self.gaps[keys[k]] = True
         return True
 

@@ -9,17 +9,7 @@ from ..objectives import FeasibleSet, FlatObjectives
 from .active_sets import Model, solve_above
 from .local_solves import Ends
 from .program import Archive, Program, nondominated
-
-TIGHT = 1e-6
-"""Inequalities with less room are tried as active."""
-
-NO_LEAD, NEARLY, ELSEWHERE = 1e-8, 1e-2, 0.1
-"""Searches begin once more from archived designs that are lower than a solution by more than the
-first number; or higher by less than the second, and farther away than the third, in units of the
-box: between them and the chart point another basin may become the best."""
-
-AT_ONCE = 64
-"""Chart points compared with the archive at a time."""
+from .schedule import SCHEDULE
 
 
 class Polish:
@@ -82,7 +72,7 @@ class Polish:
         program, M = self.program, self.program.n_objectives
         z = program.clip(z)
         r = program.values(z)
-        active = r > -TIGHT
+        active = r > -SCHEDULE.tight
         active[:, :M] = active[:, M + program.n_inequalities :] = True
         side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
         mu = np.zeros((len(a), program.n_rows))
@@ -97,12 +87,16 @@ class Polish:
         program, M = self.program, self.program.n_objectives
         f = (self.archive.f - program.ideal) / program.span
         rows, known = [], []
-        for block in np.array_split(np.arange(len(a)), -(-len(a) // AT_ONCE)) if len(f) else ():
+        for block in (
+            np.array_split(np.arange(len(a)), -(-len(a) // SCHEDULE.compared_at_once))
+            if len(f)
+            else ()
+        ):
             levels = (f[None] - a[block, None]).max(axis=2)
             levels -= (ends.r[block, :M] - a[block]).max(axis=1, keepdims=True)
-            i, k = np.nonzero(levels < NEARLY)
-            apart = np.abs(self.archive.z[k] - ends.z[block[i]]).max(axis=1) > ELSEWHERE
-            use = apart | (levels[i, k] < -NO_LEAD)
+            i, k = np.nonzero(levels < SCHEDULE.nearly)
+            apart = np.abs(self.archive.z[k] - ends.z[block[i]]).max(axis=1) > SCHEDULE.elsewhere
+            use = apart | (levels[i, k] < -SCHEDULE.no_lead)
             i, k = i[use], k[use]
             order = np.argsort(levels[i, k])
             first = order[np.unique(i[order], return_index=True)[1]]

@@ -32,38 +32,7 @@ from ..objectives import (
     bridges,
 )
 from ..runs import kind
-
-STEEPEST = 1e7
-"""Slopes and curvatures of scaled rows are cut off here: at a bound they may be infinite."""
-
-INSIDE = 1e-12
-"""Derivatives that do not exist at a bound are taken so far inside of it, in units of the box."""
-
-TIE = 1e-5
-"""The weight of Σ f_m in the merit of a point: of several points with the same s it prefers one
-that is not dominated."""
-
-INFEASIBLE = 20.0
-"""The price of a scaled constraint's violation in the merit of a point, to begin with."""
-
-FEASIBLE = 1e-8
-"""The largest violation of a scaled constraint at a point that the archive keeps."""
-
-NEARLY_FEASIBLE = 1e-6
-"""The same at the end of a search."""
-
-LARGE = 100.0
-"""Scales beyond this do not allow larger violations, where these are limited strictly."""
-
-STEPS = 1e-7, 5e-2
-"""Steps of forward differences are between these, in units of the box: the root of the noise."""
-
-MOST_KEPT, FEWEST_KEPT = 3000, 2000
-"""An archive larger than the first is reduced to its nondominated points, and to the second number
-of them at most."""
-
-FINEST_GRID = 2**20
-"""The number of boxes along an objective's range."""
+from .schedule import SCHEDULE
 
 
 @kind("atlas.stacked/1")
@@ -187,7 +156,7 @@ class Program:
             np.ones(n_objectives),
             np.ones(n_constraints),
         )
-        self.margin, self.price, self.strict = 0.0, INFEASIBLE, False
+        self.margin, self.price, self.strict = 0.0, SCHEDULE.price, False
         self.archives = [Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))]
 
     def copy(self) -> "Program":
@@ -311,7 +280,9 @@ class Program:
         )
         if len(endless):
             inside = self.evaluator.hessians(
-                self.origin + np.clip(z[endless], self.lower + INSIDE, self.upper - INSIDE) * unit
+                self.origin
+                + np.clip(z[endless], self.lower + SCHEDULE.inside, self.upper - SCHEDULE.inside)
+                * unit
             )
             assert inside.hessians is not None
             J, H = np.array(J), np.array(H)
@@ -352,7 +323,7 @@ class Program:
             return (at.values - self.shift) / self.scale, _bounded(J)
         r = self.values(z) if r is None else r
         n, L = z.shape
-        h = float(np.clip(np.sqrt(self.noise_of(r)), *STEPS))
+        h = float(np.clip(np.sqrt(self.noise_of(r)), *SCHEDULE.difference_steps))
         step = np.where(z + h > self.upper, -h, h)
         points = np.repeat(z[:, None], L, axis=1)
         points[:, np.arange(L), np.arange(L)] += step
@@ -362,29 +333,29 @@ class Program:
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether the constraints hold where the rows have these values."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        inside = np.all(r[:, M:end] <= FEASIBLE * self.limits + self.margin, axis=1) & np.all(
-            np.abs(r[:, end:]) <= 10 * FEASIBLE, axis=1
-        )
+        inside = np.all(
+            r[:, M:end] <= SCHEDULE.feasible * self.limits + self.margin, axis=1
+        ) & np.all(np.abs(r[:, end:]) <= 10 * SCHEDULE.feasible, axis=1)
         return np.all(np.isfinite(r), axis=1) & inside
 
     @property
     def limits(self) -> Float[np.ndarray, " n_inequalities"]:
         """What allowed violations of inequalities are multiplied by."""
         scale = self.row_scale[: self.n_inequalities]
-        return np.minimum(1.0, LARGE / scale) if self.strict else np.ones_like(scale)
+        return np.minimum(1.0, SCHEDULE.large / scale) if self.strict else np.ones_like(scale)
 
     def nearly_feasible(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether constraints hold up to what searches leave over."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
         violation = np.maximum(r[:, M:end] / self.limits, 0.0).max(axis=1, initial=0.0)
         violation = np.maximum(violation, np.abs(r[:, end:]).max(axis=1, initial=0.0))
-        return np.all(np.isfinite(r), axis=1) & (violation <= NEARLY_FEASIBLE)
+        return np.all(np.isfinite(r), axis=1) & (violation <= SCHEDULE.nearly_feasible)
 
     def merit(
         self,
         r: Float[np.ndarray, "n n_rows"],
         a: Float[np.ndarray, "n n_objectives"],
-        tie: float = TIE,
+        tie: float = SCHEDULE.tie,
     ) -> Float[np.ndarray, " n"]:
         """S with its tie-break, and a price for violations: what the search for the point above a
         makes small."""
@@ -403,13 +374,13 @@ class Program:
     ) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
         """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing,
         and where it is."""
-        return best_levels(self.known(), a, TIE)
+        return best_levels(self.known(), a, SCHEDULE.tie)
 
     def tidy(self) -> None:
         """Reduces a large archive to its nondominated points."""
-        if len(self.archive.f) > MOST_KEPT:
+        if len(self.archive.f) > SCHEDULE.most_kept:
             keep = np.flatnonzero(nondominated(self.archive.f))
-            keep = keep[scattered(self.archive.f[keep], FEWEST_KEPT)]
+            keep = keep[scattered(self.archive.f[keep], SCHEDULE.fewest_kept)]
             self.archive = Archive(self.archive.z[keep], self.archive.f[keep])
 
     def keep(self, z: np.ndarray, raw: np.ndarray) -> None:
@@ -439,12 +410,14 @@ def scattered(f: Float[np.ndarray, "n n_objectives"], most: int) -> Int[np.ndarr
         boxes = np.floor((f - low) / unit * finer)
         found = np.unique(np.append(np.unique(boxes, axis=0, return_index=True)[1], ends))
         # Copies of one point stay in one box for ever.
-        if len(found) > most or finer > FINEST_GRID:
+        if len(found) > most or finer > SCHEDULE.finest_grid:
             return keep
         finer, keep = 2 * finer, found
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
     return np.clip(
-        np.nan_to_num(values, nan=0.0, posinf=STEEPEST, neginf=-STEEPEST), -STEEPEST, STEEPEST
+        np.nan_to_num(values, nan=0.0, posinf=SCHEDULE.steepest, neginf=-SCHEDULE.steepest),
+        -SCHEDULE.steepest,
+        SCHEDULE.steepest,
     )

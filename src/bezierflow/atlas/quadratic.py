@@ -10,9 +10,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-MOST_ITERATIONS = 30
-GAP = 1e-13
-"""The mean of slack times multiplier at which a program counts as solved."""
+from .schedule import SCHEDULE
 
 
 class Optimum(NamedTuple):
@@ -42,7 +40,7 @@ def solve_programs(
     s = np.maximum(b - _rows(G, y, low.shape[1]), 1e-2)
     multiplier = np.ones_like(b)
     todo = np.arange(len(y))
-    for _ in range(MOST_ITERATIONS):
+    for _ in range(SCHEDULE.program_iterations):
         if len(todo) == 0:
             break
         with np.errstate(all="ignore"):  # a program that overflows stays where it is
@@ -53,7 +51,9 @@ def solve_programs(
         now = todo[fine]
         y[now], s[now], multiplier[now] = step.y[fine], step.slack[fine], step.multiplier[fine]
         primal = np.abs(_rows(G[now], y[now], low.shape[1]) + s[now] - b[now]).max(axis=1)
-        todo = now[((s[now] * multiplier[now]).mean(axis=1) > GAP) | (primal > 1e-10)]
+        todo = now[
+            ((s[now] * multiplier[now]).mean(axis=1) > SCHEDULE.program_gap) | (primal > 1e-10)
+        ]
     unit = np.concatenate([length, np.ones((len(y), 2 * low.shape[1]))], axis=1)
     return Optimum(y, s * unit, multiplier / unit)
 
