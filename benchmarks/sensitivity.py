@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import LinearConstraint
 
 import bezierflow as bf
-from bezierflow.atlas.schedule import SCHEDULE
+from bezierflow.atlas import SCHEDULE
 
 FILE = Path(__file__).parent / "results" / "sensitivity.csv"
 COLUMNS = ("number", "factor", "evaluations", "error", "verdicts")

@@ -82,7 +82,9 @@ def test_the_wheel_holds_the_package_and_nothing_else(built):
     own = {name for name in wheel if ".dist-info/" not in name}
     assert own == {name.removeprefix("src/") for name in sources()}
     kinds = {Path(name).suffix for name in own}
-    assert kinds <= {".py", ".js", ".css", ".html", ".typed", ""}, "no data, no pictures"
+    assert kinds <= {".py", ".js", ".css", ".html", ".typed", ".gz", ""}, "no pictures"
+    data = {name for name in own if name.endswith(".gz")}
+    assert all(name.startswith("bezierflow/fronts/data/") for name in data), "fronts alone"
     assert "bezierflow/explorer/assets/page.html" in own
     assert "bezierflow/py.typed" in own
 

@@ -5,8 +5,10 @@ from .atlas_flow import AtlasFlow
 from .building import Settings, Survey, survey
 from .polishing import Polish, settle
 from .program import Program
+from .schedule import SCHEDULE
 
 __all__ = [
+    "SCHEDULE",
     "AtlasFlow",
     "Polish",
     "Program",
