@@ -170,4 +170,4 @@ def test_notebooks_are_those_of_the_pages(monkeypatch):
 def test_what_examples_read_is_kept_and_nothing_else():
     code = "\n".join(block.code for page in PAGES for block in blocks(page))
     read = set(re.findall(r'"data/([\w.]+)"', code))
-    assert read == {path.name for path in (ROOT / "docs" / "data").iterdir()}
+    assert read == {path.name for path in (ROOT / "docs" / "data").iterdir() if path.is_file()}

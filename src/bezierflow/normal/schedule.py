@@ -118,8 +118,8 @@ class Schedule:
         far: beyond this one linearization is not trusted: the point is followed to the set and the
             length of its path counts. Without Hessian matrices `near` takes its place:
             displacements with tangents of the surface are off by a thirtieth there.
-        far_in_noise: `far` is at least this many times the relative error of gradients by
-            differences of values: a displacement that is noise does not become less, and would pass
+        far_in_noise: this many times the relative error of gradients by differences of values is
+            the least that `far` may be: a displacement that is noise does not become less, and would pass
             for a distance that cannot be told.
         missed_corner: a corner farther than this from the minimizer of its objective raises a flag.
         flagged: share of samples, dominated or without a valid distance or on saddles, that raises

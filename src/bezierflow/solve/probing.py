@@ -241,15 +241,14 @@ class _Look:
             if k == 0 and self.is_convex and not len(self.rivals):
                 self.beside_tangents(looked)
 
-    def designs(self, times: int = 1) -> Designs:
-        """All over the box, or over nested ones around the answer where there are no bounds; so
-        many times as many as usual."""
-        (low, high), numbers = self.box, NormalSchedule(probes=times * NormalSchedule().probes)
+    def designs(self) -> Designs:
+        """All over the box, or over nested ones around the answer where there are no bounds."""
+        low, high = self.box
         if not self.feasible.unbounded:
-            return probes_within(low, high, numbers)
+            return probes_within(low, high)
         # The box is that many times as wide as the answer.
         size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
-        return probes_around(self.standard.x.mean(axis=0), size, numbers)
+        return probes_around(self.standard.x.mean(axis=0), size)
 
     def values(self, x: Designs) -> tuple[Values, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
@@ -318,7 +317,7 @@ class _Look:
         if not self.problem.form.is_exact:
             return
         few = self.L * n_rows * SCHEDULE.most_population_values > SCHEDULE.most_numbers
-        x = self.designs(1 if few or looked else SCHEDULE.times_for_tangents)
+        x = self.designs()[:: SCHEDULE.apart_if_looked if few or looked else 1]
         evaluator = JaxEvaluator(rows, n_rows, self.L, self.budget, self.evaluations)
         found = evaluator.jacobians(x)
         self.evaluations, self.n = evaluator.evaluations, self.n + len(x)

@@ -36,8 +36,8 @@ class Schedule:
             at,
         segments: and so many between the answer and the box,
         lengths: of which they are shares.
-        times_for_tangents: tangent planes are looked at in so many times as many designs as values
-            are, where nobody has looked all over the box before,
+        apart_if_looked: tangent planes are looked at in one of so many of the designs at which
+            values are, where somebody has looked all over the box before, else in all of them,
         apart_for_tangents: and each is compared with one in so many of the others.
         thrift: functions on the host are called at so many times fewer places of a line, and others
             within a small budget.
@@ -123,7 +123,7 @@ class Schedule:
     least_lines: int = 6
     segments: int = 12
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
-    times_for_tangents: int = 2
+    apart_if_looked: int = 4
     apart_for_tangents: int = 9
     thrift: int = 3
     population_values: int = 2000
