@@ -119,8 +119,8 @@ class Schedule:
             length of its path counts. Without Hessian matrices `near` takes its place:
             displacements with tangents of the surface are off by a thirtieth there.
         far_in_noise: this many times the relative error of gradients by differences of values is
-            the least that `far` may be: a displacement that is noise does not become less, and would pass
-            for a distance that cannot be told.
+            the least that `far` may be: a displacement that is noise does not become less, and
+            would pass for a distance that cannot be told.
         missed_corner: a corner farther than this from the minimizer of its objective raises a flag.
         flagged: share of samples, dominated or without a valid distance or on saddles, that raises
             a flag; and of its range by which an objective must be better to make a corner weakly
