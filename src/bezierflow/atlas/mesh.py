@@ -268,8 +268,9 @@ class Mesh:
         fresh = [k for k, key in enumerate(keys) if key not in self.checked]
         cells = cells.take(np.array(fresh, dtype=int))
         n = int(cells.objectives.sum())
-        near = np.array([SCHEDULE.checked, SCHEDULE.checked[::-1]])
-        t = near[::-1] if n == 2 else np.full((1, n), 1 / n)
+        t = np.full((1, n), 1 / n)
+        if n == 2:
+            t = np.array([SCHEDULE.checked[::-1], SCHEDULE.checked])
         if program.n_inequalities:
             t = np.concatenate([t, SCHEDULE.often * np.eye(n) + (1 - SCHEDULE.often) / n])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
