@@ -187,3 +187,19 @@ def test_answers_are_never_worse_than_the_archive(known):
     assert higher.z[0, 0] < 0.1
     np.testing.assert_allclose(lower.z, [[1.0, 0.5, 0.5]], atol=1e-8)
     assert (lower.f < higher.f - 0.19).all()
+
+
+def test_answers_on_a_constraint_are_not_measured_with_the_margin_of_nodes():
+    solution = bf.minimize(
+        quadratics,
+        None,
+        bounds=(np.zeros(L), np.ones(L)),
+        constraints=lambda x: x[0] ** 2 + x[1] - 0.3,
+        tol=1e-2,
+    )
+    x = np.asarray(solution.design(rng.dirichlet(np.ones(M), 40)))
+    over = x[:, 0] ** 2 + x[:, 1] - 0.3
+    assert np.sum(np.abs(over) < 1e-9) >= 5  # a good part of the set is on the constraint
+    assert solution.error.violation < 1e-8
+    assert solution.error.coverage == 1
+    assert solution.result.reason is bf.Reason.CONVERGED
