@@ -6,7 +6,7 @@ a TypeError, a wrong value of the right kind a ValueError. Nothing is compiled o
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from math import isfinite
 from numbers import Integral, Real
 from operator import index
@@ -68,6 +68,28 @@ def read_count(
     if count < least or (most is not None and count > most):
         raise ValueError(_must(name, wanted, value, advice))
     return count
+
+
+class UnknownName(KeyError):
+    """A KeyError whose message is a sentence."""
+
+    __str__ = Exception.__str__
+
+
+def of_design(function: Callable[[Any], T], x: Any) -> T:
+    """The user's function at a design; where it asks for an entry that x does not have, the error
+    says which ones there are."""
+    try:
+        return function(x)
+    except KeyError as error:
+        known = isinstance(error, UnknownName) or not isinstance(x, Mapping)
+        if known or len(error.args) != 1 or error.args[0] in x:
+            raise
+        # perhaps in a table of its own, and not in x
+        raise UnknownName(
+            f"the function looked up {shown(error.args[0])}, and its x has the names"
+            f" {', '.join(map(str, x))}"
+        ) from error
 
 
 def or_none(read: Callable[..., T], value: object, *arguments: object) -> T | None:

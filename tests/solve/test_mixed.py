@@ -1,5 +1,7 @@
 """Whole numbers, steps and choices: the answer against enumeration."""
 
+import re
+
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -209,3 +211,32 @@ def test_texts_need_names():
         bf.minimize(bracket, variables=VARIABLES, checkpoint="folder")
     with pytest.raises(ValueError, match="'bolts' is not continuous"):
         bf.minimize(bracket, variables=VARIABLES, transforms={"bolts": "log"})
+
+
+TABLE = {"a": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({}, "^objectives: the function looked up 'W', and its x has the names m, w$"),
+        (
+            {"method": bf.Surrogate(), "budget": 4},
+            "failed at all .*, at m b, w 1.85765: .*looked up 'W', and its x has the names m, w$",
+        ),
+    ],
+)
+def test_a_misspelt_name_is_said(given, message):
+    variables = {"m": bf.Choice("a", "b"), "w": (1.0, 2.0)}
+    with pytest.raises((KeyError, ValueError)) as failed:
+        bf.minimize(lambda x: [x["W"], (x["w"] - 1) ** 2], variables=variables, **given)
+    assert re.search(message, str(failed.value))
+
+
+def test_a_key_of_a_table_of_the_functions_own():
+    with pytest.raises(KeyError, match="constraint 1: the function looked up 'b', and its x"):
+        bf.minimize(
+            lambda x: [x["w"], (x["w"] - 1) ** 2],
+            variables={"m": bf.Choice("b"), "w": (1.0, 2.0)},
+            constraints=lambda x: TABLE[x["m"]],
+        )

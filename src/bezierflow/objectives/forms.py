@@ -13,6 +13,7 @@ import numpy as np
 from jax.extend.core import ClosedJaxpr
 from jaxtyping import Array, Float, PyTree
 
+from ..arguments import UnknownName
 from ..bezier import Raveling
 from ..jaxprs import operations
 from ..precision import double_precision
@@ -347,6 +348,8 @@ def _untraceable_form(function: Rows, place: Place, error: Exception, twice: boo
     # JAX's own complaint about a tracer says little about code written for NumPy
     is_jax = isinstance(error, jax.errors.JAXTypeError)
     telling = failures[0] if is_jax else failures[-1]
+    if isinstance(error, UnknownName):
+        raise UnknownName(f"{place.name}: {error}") from error
     if is_jax or str(telling).startswith(place.name):
         raise _in_one_line(telling) from telling
     shapes = list(place.raveling.shapes)

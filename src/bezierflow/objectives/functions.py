@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float, PyTree
 from numpy.typing import ArrayLike
 
-from ..arguments import shown
+from ..arguments import of_design, shown
 from ..bezier import Raveling
 from ..interrupts import BudgetSpentError
 from ..precision import double_precision
@@ -132,7 +132,7 @@ def is_list_of_functions(part: object) -> TypeGuard[Sequence[Callable[..., PyTre
 
 def values_of(part: Rows, x: PyTree) -> Any:
     """What a function returns at x; of a list of functions, the list of what each returns."""
-    return part(x) if callable(part) else [one(x) for one in part]
+    return of_design(part, x) if callable(part) else [of_design(one, x) for one in part]
 
 
 def from_pymoo(problem: Any) -> Problem:

@@ -25,6 +25,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
+from ..arguments import of_design
 from ..interrupts import raise_if_interrupted
 
 Point = tuple[int, np.ndarray]
@@ -117,7 +118,9 @@ class FlatFunction:
         precision = import_module("jax").enable_x64(True) if has_jax else nullcontext()
         with precision, np.errstate(all="ignore"):
             design = flat if self.unravel is None else self.unravel(flat)
-            values = [np.asarray(part(design), dtype=float).ravel() for part in self.parts]
+            values = [
+                np.asarray(of_design(part, design), dtype=float).ravel() for part in self.parts
+            ]
             rows = [one(design, x) for one in self.constraints]
         return np.concatenate([*(values if self.is_list else values[:1]), *rows])
 

@@ -290,7 +290,7 @@ def kept_settings(records: Iterable[Record]) -> Record:
 def _growth(path: Path, records: list[Record], settings: Record) -> Record:
     """Which settings of the study that a folder holds have grown; an error if others differ."""
     # through JSON, in which tuples are lists
-    before, now = kept_settings(records), json.loads(json.dumps(settings))
+    before, now = map(_unfolded, (kept_settings(records), json.loads(json.dumps(settings))))
     changed = {name: value for name, value in now.items() if before.get(name) != value}
     grown = {
         name: value
@@ -308,6 +308,12 @@ def _growth(path: Path, records: list[Record], settings: Record) -> Record:
             " settings"
         )
     return grown
+
+
+def _unfolded(settings: Record) -> Record:
+    """Settings with those of names beside the others: a message shows what differs alone."""
+    rest = {name: value for name, value in settings.items() if name != "names"}
+    return {**rest, **(settings.get("names") or {})}
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,16 @@ class Domain(NamedTuple):
         on = np.array(self.hot or (-1,) * len(self.free)) >= 0
         return {int(i): np.flatnonzero(on & (self.free == i)) for i in np.unique(self.free[on])}
 
+    def shown(self, x: Float[np.ndarray, " n_variables"]) -> str:
+        """A design in a message: by name where numbers stand for texts."""
+        if not self.texts:
+            return str(x.tolist())
+        own = [
+            self.values[i][int(value)] if i in self.texts else f"{value:g}"
+            for i, value in enumerate(x)
+        ]
+        return ", ".join(f"{k} {v}" for k, v in zip(self.names.variables, own, strict=True))
+
     def to_cube(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_free"]:
         """Designs as points of the unit cube."""
         z = encode(x, self.names.transforms)[:, self.free]

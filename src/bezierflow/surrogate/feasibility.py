@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
+from ..arguments import of_design
 from ..gaussian import Numbers, Posterior, means, stds
 from ..objectives import read_constraints
 from .schedule import SCHEDULE
@@ -87,7 +88,7 @@ class Limits:
 
     def __call__(self, design: Any, flat: np.ndarray) -> Float[np.ndarray, " n_rows"]:
         """What each side is exceeded by."""
-        value = self.matrix @ flat if self.function is None else self.function(design)
+        value = self.matrix @ flat if self.function is None else of_design(self.function, design)
         value = np.asarray(value, dtype=float).ravel()
         if value.shape != self.lower.shape:
             raise ValueError(

@@ -179,8 +179,8 @@ def _watch(task: Call, update: Callable[..., None], log: LoggedSearch) -> bool:
     search, n, failures = log.search, len(log.told), log.failures
     if n >= search.batch and len(failures) == n:
         raise ValueError(
-            f"objectives failed at all of the first {n} designs, at {failures[0].x.tolist()}:"
-            f" {failures[0].failure}"
+            f"objectives failed at all of the first {n} designs, at"
+            f" {search.domain.shown(failures[0].x)}: {failures[0].failure}"
         )
     last = search.held_out.rounds[-1:]
     info = {"error": last[0].error, "uncertainty": last[0].uncertainty} if last else {}
@@ -404,7 +404,7 @@ def _explained(
     if failures:
         result = result.noted(
             f"{len(failures)} evaluations failed and were left out, the first at x ="
-            f" {failures[0].x.tolist()}: {failures[0].failure}"
+            f" {search.domain.shown(failures[0].x)}: {failures[0].failure}"
         )
         failed = [{"x": one.x.tolist(), "failure": one.failure} for one in failures]
         made_by = {**made_by, "failed": failed}
