@@ -10,7 +10,8 @@ each result.
 Rows that are there already are not made again; evaluations of peers are kept in `runs/` beside this
 file, so that a run of 150 goes on from one of 80. Every score is of exact objective values,
 whatever noise the methods saw. A method's "surface" is scored by 400 points of it for two
-objectives, 500 for three; "points" are all designs evaluated. Processor seconds of "points" are
+objectives, 500 for three; "points" are all designs evaluated; those
+that violate a constraint do not count, nor do such of the surface, whose whole numbers are rounded. Processor seconds of "points" are
 those of choosing them; to those of "surface" making the surface is added.
 """
 
@@ -157,7 +158,7 @@ def advance(
     path = RUNS / f"{problem.name}_{method}_{noise:g}_{seed}.npz"
     x, y, spent = (
         np.zeros((0, problem.n_variables)),
-        np.zeros((0, problem.n_objectives)),
+        np.zeros((0, problem.n_objectives + problem.n_constraints)),
         np.zeros(0),
     )
     if path.exists():
@@ -188,7 +189,14 @@ def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
 
     began = time.process_time()
     search = bf.surrogate.Search(
-        problem.bounds, problem.n_objectives, seed=seed, budget=budget, tol=0.0, worst=problem.worst
+        problem.bounds,
+        problem.n_objectives,
+        seed=seed,
+        budget=budget,
+        tol=0.0,
+        worst=problem.worst,
+        n_constraints=problem.n_constraints or None,
+        steps=dict.fromkeys(problem.whole, 1.0) or None,
     )
     searching, x, n_surface = (
         time.process_time() - began,
@@ -209,7 +217,7 @@ def ours(problem: Expensive, method: str, noise: float, seed: int, budget: int) 
             x = np.vstack([x, new])
         began = time.process_time()
         solution = search.solution()
-        surface = np.asarray(solution.spread(n_surface).X)
+        surface = problem.settable(np.asarray(solution.spread(n_surface).X))
         ends = {"error": f"{float(solution.error):.2g}", "reason": solution.result.reason.value}
         of_both = scores(problem, surface, n_surface, searching + time.process_time() - began)
         for one, score in zip(

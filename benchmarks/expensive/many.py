@@ -17,8 +17,6 @@ import time
 from .__main__ import BUDGETS, advance
 from .problems import PROBLEMS
 
-N_SEEDS = 5
-
 PAUSE = 20
 """Seconds after which a run that failed, for want of memory on the accelerator say, is tried
 again."""
@@ -31,6 +29,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.expensive.many")
     parser.add_argument("processes", type=int)
     parser.add_argument("--minutes", type=float, default=9.0)
+    parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
     parser.add_argument("--methods", nargs="*", default=["qLogNEHVI", "qNParEGO"])
     parser.add_argument("--noises", nargs="*", type=float, default=[0.0, 0.02])
     parser.add_argument("--budgets", nargs="*", type=int, default=list(BUDGETS))
@@ -41,7 +40,7 @@ def main() -> None:
         (name, method, noise, seed, given.budgets, until)
         for noise in given.noises
         for method in given.methods
-        for seed in range(N_SEEDS)
+        for seed in range(given.seeds)
         for name in sorted(given.problems, key=lambda one: -PROBLEMS[one].n_objectives)
     ]
     os.environ.setdefault("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True")

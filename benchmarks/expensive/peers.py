@@ -3,7 +3,7 @@ evaluations it already has.
 
 They run in an environment of their own (`pip install torch==2.13.0`, then `pip install botorch
 pymoo moocore`), one process and one thread. BoTorch's as its documentation runs them: a Gaussian
-process for each objective with standardized values, 2 (L + 1) Sobol points first, batches of 4, 128
+process for each objective and constraint with standardized values, 2 (L + 1) Sobol points first, batches of 4, 128
 Monte Carlo samples, 10 restarts from 512 raw points, and the reference point of the score. Where
 torch finds an accelerator they run on it.
 """
@@ -39,7 +39,7 @@ def sobol(
     problem: Expensive, evaluate: Evaluate, x: np.ndarray, y: np.ndarray, n: int, seed: int
 ) -> tuple[Any, Any]:
     """Points of the sequence."""
-    new = spread(problem, n, seed)[len(x) :]
+    new = problem.settable(spread(problem, n, seed)[len(x) :])
     return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
 
@@ -56,12 +56,13 @@ def nsga2(
 
     class Counted(Problem):
         def __init__(self):
-            super().__init__(n_var=problem.n_variables, n_obj=problem.n_objectives, xl=low, xu=high)
+            n, M, K = problem.n_variables, problem.n_objectives, problem.n_constraints
+            super().__init__(n_var=n, n_obj=M, n_ieq_constr=K, xl=low, xu=high)
 
         def _evaluate(self, x, out, *args, **kwargs):
-            out["F"] = evaluate(x)
-            X.append(x)
-            Y.append(out["F"])
+            X.append(problem.settable(x))
+            Y.append(evaluate(X[-1]))
+            out["F"], out["G"] = Y[-1][:, : self.n_obj], Y[-1][:, self.n_obj :]
 
     minimize(
         Counted(),
@@ -99,6 +100,7 @@ def botorch(kind: str) -> Callable[..., tuple[Any, Any]]:
                 problem, (x - low) / (high - low), y, min(BATCH, n - len(x)), kind
             )
             torch.cuda.empty_cache()  # other runs may need it; nothing without an accelerator
+        new = problem.settable(new)
         return np.vstack([x, new]), np.vstack([y, evaluate(new)])
 
     return run
@@ -109,6 +111,7 @@ def _next(problem: Expensive, u: np.ndarray, y: np.ndarray, q: int, kind: str) -
     import torch
     from botorch import fit_gpytorch_mll
     from botorch.acquisition.multi_objective.logei import qLogNoisyExpectedHypervolumeImprovement
+    from botorch.acquisition.multi_objective.objective import IdentityMCMultiOutputObjective
     from botorch.acquisition.multi_objective.parego import qLogNParEGO
     from botorch.models import ModelListGP, SingleTaskGP
     from botorch.models.transforms.outcome import Standardize
@@ -117,7 +120,9 @@ def _next(problem: Expensive, u: np.ndarray, y: np.ndarray, q: int, kind: str) -
     from gpytorch.mlls import SumMarginalLogLikelihood
 
     device = "cuda" if torch.cuda.is_available() else "cpu"
-    U, Y = torch.tensor(u, device=device), torch.tensor(-y, device=device)
+    M, signs = problem.n_objectives, np.ones(y.shape[1])
+    signs[:M] = -1.0  # constraints are negative where they hold, there as here
+    U, Y = torch.tensor(u, device=device), torch.tensor(signs * y, device=device)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = [
@@ -136,8 +141,17 @@ def _next(problem: Expensive, u: np.ndarray, y: np.ndarray, q: int, kind: str) -
         }
         if kind == "qLogNEHVI":
             worst = (-problem.worst).tolist()
+            limits = {
+                "objective": IdentityMCMultiOutputObjective(outcomes=list(range(M))),
+                "constraints": [lambda Z, k=k: Z[..., k] for k in range(M, y.shape[1])],
+            }
             acquisition = qLogNoisyExpectedHypervolumeImprovement(
-                model, worst, U, sampler=sampler, prune_baseline=True
+                model,
+                worst,
+                U,
+                sampler=sampler,
+                prune_baseline=True,
+                **(limits if problem.n_constraints else {}),
             )
             found, _ = optimize_acqf(acquisition, cube, q=q, sequential=True, **settings)
             return found.detach().cpu().numpy()

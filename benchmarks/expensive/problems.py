@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from .constrained import cre21, cre22, cre23, cre24, cre25, osy
+
 FRONTS = Path(__file__).parent / "fronts"
 
 
@@ -107,13 +109,19 @@ def vehicle_safety(x: Any, xp: Any) -> list[Any]:
 @dataclass(frozen=True)
 class Expensive:
     """A problem, with points of its true front and its hypervolume from a file (`references.py`
-    makes it)."""
+    makes it).
+
+    The formula has the values of constraints after the objectives; `whole` are the numbers of
+    variables that are whole numbers.
+    """
 
     name: str
     formula: Callable[[Any, Any], list[Any]]
     n_objectives: int
     lower: tuple[float, ...]
     upper: tuple[float, ...]
+    n_constraints: int = 0
+    whole: tuple[int, ...] = ()
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
@@ -123,9 +131,20 @@ class Expensive:
     def n_variables(self) -> int:
         return len(self.lower)
 
-    def values(self, x: np.ndarray) -> np.ndarray:
-        """The objectives of many designs, exact."""
+    def rows(self, x: np.ndarray) -> np.ndarray:
+        """What an evaluation of each of many designs tells, exact: objectives and constraints."""
         return np.stack(self.formula(np.asarray(x, dtype=float).T, np), axis=1)
+
+    def values(self, x: np.ndarray) -> np.ndarray:
+        """The objectives of those of many designs that keep the constraints, exact."""
+        rows, M = self.rows(x), self.n_objectives
+        return rows[(rows[:, M:] <= 0).all(axis=1), :M]
+
+    def settable(self, x: np.ndarray) -> np.ndarray:
+        """Designs with whole numbers where these are needed."""
+        x = np.array(x, dtype=float)
+        x[:, self.whole] = np.round(x[:, self.whole])
+        return x
 
     @cached_property
     def reference(self) -> dict[str, Any]:
@@ -144,13 +163,15 @@ class Expensive:
         return self.reference["nadir"] + 0.1 * self.span
 
     def noisy(self, noise: float, seed: int) -> Callable[[np.ndarray], np.ndarray]:
-        """The objectives with normal noise, its deviation a share of the ranges over the true
-        front."""
+        """What evaluations tell, objectives with normal noise, its deviation a share of the ranges
+        over the true front."""
         rng = np.random.default_rng([seed, 999])
 
         def evaluate(x: np.ndarray) -> np.ndarray:
-            y = self.values(x)
-            return y + noise * self.span * rng.standard_normal(y.shape) if noise else y
+            y, M = self.rows(x), self.n_objectives
+            if noise:
+                y[:, :M] += noise * self.span * rng.standard_normal((len(y), M))
+            return y
 
         return evaluate
 
@@ -170,5 +191,21 @@ PROBLEMS = {
         Expensive("re37", re37, 3, *_unit(4)),
         Expensive("vehicle-safety", vehicle_safety, 3, (1.0,) * 5, (3.0,) * 5),
         Expensive("re33", re33, 3, (55.0, 75.0, 1000.0, 11.0), (80.0, 110.0, 3000.0, 20.0)),
+        Expensive("cre21", cre21, 2, (1e-5, 1e-5, 1.0), (100.0, 100.0, 3.0), 3),
+        Expensive("cre22", cre22, 2, (0.125, 0.1, 0.1, 0.125), (5.0, 10.0, 10.0, 5.0), 4),
+        Expensive("cre23", cre23, 2, (55.0, 75.0, 1000.0, 11.0), (80.0, 110.0, 3000.0, 20.0), 4),
+        Expensive(
+            "cre24",
+            cre24,
+            2,
+            (2.6, 0.7, 17.0, 7.3, 7.3, 2.9, 5.0),
+            (3.6, 0.8, 28.0, 8.3, 8.3, 3.9, 5.5),
+            11,
+            (2,),
+        ),
+        Expensive("cre25", cre25, 2, (12.0,) * 4, (60.0,) * 4, 1, (0, 1, 2, 3)),
+        Expensive(
+            "osy", osy, 2, (0.0, 0.0, 1.0, 0.0, 1.0, 0.0), (10.0, 10.0, 5.0, 6.0, 5.0, 10.0), 6
+        ),
     )
 }

@@ -51,8 +51,15 @@ def make(problem: Expensive) -> None:
         designs = CLOSED_FORMS[problem.name]
         write(problem, lambda n: problem.values(designs(n)))
         return
+    M = problem.n_objectives
     solution = bf.minimize(
-        lambda x: jnp.stack(problem.formula(x, jnp)), None, bounds=problem.bounds
+        lambda x: jnp.stack(problem.formula(x, jnp)[:M]),
+        None,
+        bounds=problem.bounds,
+        constraints=(lambda x: jnp.stack(problem.formula(x, jnp)[M:]))
+        if problem.n_constraints
+        else None,
+        variables=dict.fromkeys(problem.whole, bf.Integer()) or None,
     )
     print(problem.name, solution.result, flush=True)
 
@@ -146,7 +153,7 @@ def add_population(problem: Expensive) -> None:
             super().__init__(n_var=problem.n_variables, n_obj=problem.n_objectives, xl=low, xu=high)
 
         def _evaluate(self, x, out, *args, **kwargs):
-            out["F"] = problem.values(x)
+            out["F"] = problem.rows(x)
 
     found = minimize(Vectorized(), NSGA2(pop_size=600), ("n_gen", 100), seed=0).F
     own = problem.reference["front"]

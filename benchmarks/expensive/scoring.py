@@ -10,6 +10,8 @@ def volume(problem: Expensive, f: np.ndarray) -> float:
     """The hypervolume of points beyond the nadir by a tenth, in units of the ranges."""
     import moocore
 
+    if len(f) == 0:  # nothing feasible
+        return 0.0
     z = (f - problem.reference["ideal"]) / problem.span
     return float(moocore.hypervolume(z, ref=np.full(z.shape[1], 1.1)))
 
@@ -36,6 +38,8 @@ def igd_plus(problem: Expensive, f: np.ndarray) -> float:
     """The mean distance by which points fall short of the true front."""
     import moocore
 
+    if len(f) == 0:
+        return float("nan")
     ideal, span = problem.reference["ideal"], problem.span
     return float(
         moocore.igd_plus((f - ideal) / span, ref=(problem.reference["front"] - ideal) / span)
