@@ -116,12 +116,16 @@ def error_text(error: ErrorEstimate | None) -> str:
     """How far the set may be off, and how that is known."""
     if error is None:
         return "not estimated yet; solution.error does"
+    missing = ""
+    if error.missing is not None:
+        missing = f"; {error.missing:.2%} of the front's hypervolume is expected to be missing"
+        missing += f", below {error.missing_below:.2%} with a confidence of 90 %"
     if np.isnan(error.rms):
-        return "not known"
+        return f"not known{missing}"
     if error.by_objective is not None:
         return (
             f"{error.rms:.2g} rms and {error.max:.2g} at most, in units of the objectives' ranges,"
-            f" of the last {error.n_samples} evaluations as the surrogate predicted them"
+            f" of the last {error.n_samples} evaluations as the surrogate predicted them{missing}"
         )
     front = "" if error.front is None else f" ({error.front:.2g} of the objectives' ranges)"
     coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them certified"

@@ -148,6 +148,9 @@ class ErrorEstimate:
         by_objective: of a surrogate only: the RMS error of predictions of held-out evaluations, for
             each objective in its units. All distances are then such errors in units of the
             objectives' ranges, and `diameter` is 1.
+        missing: of a surrogate only: the share of the front's hypervolume that the surface is
+            expected to miss, over functions that the evaluations leave possible.
+        missing_below: what that share is below for nine of ten of these functions.
     """
 
     rms: float
@@ -169,6 +172,8 @@ class ErrorEstimate:
     n_probes: int = 0
     resolution: float | None = None
     by_objective: tuple[float, ...] | None = None
+    missing: float | None = None
+    missing_below: float | None = None
 
     def __float__(self) -> float:
         return self.rms
@@ -197,8 +202,12 @@ class ErrorEstimate:
 
     def rows(self) -> list[tuple[str, str]]:
         """Headings and texts for `print` and for notebooks."""
+        cautions = [("caution", text) for text in self.advice]
+        if self.missing is not None:
+            words = f"{self.missing:.2%} of the front expected, below {self.missing_below:.2%}"
+            cautions.insert(0, ("missing", f"{words} with a confidence of 90 %"))
         if Flag.NOT_ESTIMATED in self.flags:
-            return [("error", "not estimated"), *(("caution", text) for text in self.advice)]
+            return [("error", "not estimated"), *cautions]
         where = f"at {self.n_samples} held-out points; the set has diameter {self.diameter:.3g}"
         if self.by_objective is not None:
             where = (
@@ -213,7 +222,7 @@ class ErrorEstimate:
             rows.append(("sees", f"what is wider than {self.resolution:.1g} of the diameter"))
         if self.coverage is not None:
             rows.append(("certified", f"{self.coverage:.1%} of them"))
-        return [*rows, *(("caution", text) for text in self.advice)]
+        return [*rows, *cautions]
 
     @property
     def relative(self) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
-from ..compilation import compiled
+from ..compilation import compiled, pad_rows
 from ..gaussian import (
     Numbers,
     Paths,
@@ -304,6 +304,7 @@ def find_sets(
     rng: np.random.Generator,
     gates: Gates = (),
     settings: Settings = ANYTHING,
+    n_rounds: int = SCHEDULE.n_rounds,
 ) -> list[ModelSet]:
     """The Pareto set of each path, as points, on the cube or on the part of it that gates are
     expected to leave; directions are spread over what is better than `worst`.
@@ -326,7 +327,7 @@ def find_sets(
     walls = tuple((mean_path(posterior), level, unit) for posterior, level, unit in gates)
     with double_precision():
         f = np.asarray(_values(paths, candidates))
-        for k in range(SCHEDULE.n_rounds):
+        for k in range(n_rounds):
             units = [_units(one, worst) for one in f]
             ideal, span = (np.stack(part) for part in zip(*units, strict=True))
             z = _widened((f - ideal[:, None]) / span[:, None])
@@ -358,6 +359,14 @@ def _units(
     ideal = best.min(axis=0)
     span = np.minimum(best.max(axis=0), np.where(worst > ideal, worst, np.inf)) - ideal
     return ideal, np.where(span > 0, span, np.maximum(f.std(axis=0), SCHEDULE.least_span))
+
+
+def path_values(
+    paths: Paths, u: Float[np.ndarray, "n n_free"]
+) -> Float[np.ndarray, "P n n_objectives"]:
+    """The standardized values of each path at points."""
+    with double_precision():
+        return np.asarray(_values(paths, pad_rows(u, SCHEDULE.n_promising)))[:, : len(u)]
 
 
 @compiled

@@ -37,7 +37,7 @@ class Schedule:
         known_well: uncertainty along the surface below which no point explores.
         n_promising: points of the mean's set among which hypervolume improvement is maximized, and
             random places of which the emptiest replaces a point that is there already.
-        n_targets: points that stand for the set of a path.
+        n_targets: points that stand for the set of a path, or for its front.
         n_pool: random points, and as many around the sets, that may be picked to explore.
         around: standard deviation of the latter from the sets.
         close: a point nearer than this to another one along every variable is the same.
@@ -62,6 +62,9 @@ class Schedule:
             at the edge of what can be evaluated would fail.
         at_the_edge: a point of the surface is limited by failures where the process exceeds that by
             less than this.
+        n_fronts: functions drawn from the posterior, whose fronts are held against the surface.
+        n_surface: designs that stand for the surface then.
+        confidence: probability of the bound on what may be missing.
         slack: objectives on the surface may exceed the worst values of the properly nondominated
             set by this.
     """
@@ -108,6 +111,9 @@ class Schedule:
     success_lengths: tuple[float, float] = (0.05, 0.15)
     assured: float = 0.5
     at_the_edge: float = 0.1
+    n_fronts: int = 8
+    n_surface: int = 512
+    confidence: float = 0.9
     slack: float = 1e-3
 
 

@@ -56,6 +56,7 @@ from .acquisition import (
     ranges,
     useful,
 )
+from .coverage import missing
 from .domain import Domain, Steps, Worst, read_domain, worst_values
 from .feasibility import Gate, Gates, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
@@ -456,7 +457,10 @@ class Search:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
         limited = self._limited(part.u)
         wrong += self._infeasible(part.u, kept)
+        answers = domain.to_cube(solution.flat_designs(solution.spread(SCHEDULE.n_surface).t))
+        share, below = missing(posterior, float(calibration), answers, worst, rng, gates, settings)
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
+        error = replace(error, missing=share, missing_below=below)
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
         made_by = {name: self.settings[name] for name in ("seed", "noise", "budget", "worst")}
         made_by |= limited
@@ -540,6 +544,10 @@ class Search:
                 f"the last {error.n_samples} on the surface were predicted, unseen, with RMS"
                 f" errors of {off} ({error.rms:.2g} of the ranges)"
             )
+        notes.append(
+            f"{error.missing:.2%} of the front's hypervolume is expected to be missing, and less"
+            f" than {error.missing_below:.2%} with a confidence of {SCHEDULE.confidence:.0%}"
+        )
         if n_failed:
             share = f"{limited['limited']:.0%} of the front lies along designs"
             notes.append(f"{share} that are expected to fail")
