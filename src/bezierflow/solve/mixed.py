@@ -481,6 +481,9 @@ class Designs:
         )
         flat = on_solver_side(form.flat, self.names)
         self._evaluator = JaxEvaluator(flat, form.n_rows, len(space.names))
+        # blocks for some dozens of points with derivatives would take a million calls
+        whole = min(space.n_choices, SCHEDULE.designs_block)
+        self._evaluator.block = max(self._evaluator.block, 1 << (whole - 1).bit_length())
         self.places: Int[np.ndarray, "n n_discrete"] = np.zeros((0, len(space.discrete)), dtype=int)
         self.f: Float[np.ndarray, "n n_objectives"] = np.zeros((0, form.n_rows))
         self.n = 0
@@ -513,8 +516,6 @@ class Designs:
         f = self._evaluator.values(x)
         good = np.isfinite(f).all(axis=1)
         f, places = np.vstack([self.f, f[good]]), np.vstack([self.places, places[good]])
-        first = np.sort(np.unique(f, axis=0, return_index=True)[1])
-        f, places = f[first], places[first]
         keep = nondominated(f)
         self.f, self.places = f[keep], places[keep]
 
