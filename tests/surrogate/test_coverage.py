@@ -4,10 +4,8 @@ import moocore
 import numpy as np
 import pytest
 
-from bezierflow.gaussian import fit_posterior, mean_path, sample_paths
-from bezierflow.gaussian.posterior import condition
-from bezierflow.surrogate.acquisition import Settings, find_sets, path_values
-from bezierflow.surrogate.coverage import missing
+from bezierflow.gaussian import condition, fit_posterior, mean_path, sample_paths
+from bezierflow.surrogate import find_sets, missing, path_values
 
 ANY = np.full(2, np.inf)
 
@@ -26,10 +24,10 @@ def test_a_part_of_the_front_that_is_left_out_is_missing(problem):
     f = problem.values(u * 4 + [-2.0, -1.0]) * [1, -1]  # both minimized
     posterior = fit_posterior(u, f, "none")[1]
     whole = find_sets(mean_path(posterior), u, ANY, rng)[0]
-    least, _ = missing(posterior, 1.0, whole.u, ANY, rng, (), Settings())
+    least, _ = missing(posterior, 1.0, whole.u, ANY, rng)
     assert least < 0.005
     half = whole.f[:, 0] < np.median(whole.f[:, 0])
-    share, below = missing(posterior, 1.0, whole.u[half], ANY, rng, (), Settings())
+    share, below = missing(posterior, 1.0, whole.u[half], ANY, rng)
     t = np.linspace(0, 1, 2000)  # the true front, between (0, 5) and (5, 0)
     front = 5 * np.stack([t**2, (1 - t) ** 2], axis=1)
     designs = whole.u[half] * 4 + [-2.0, -1.0]
@@ -61,7 +59,7 @@ def test_what_is_missing_is_calibrated_for_functions_of_the_prior(noise):
         surface = find_sets(mean_path(posterior), u, ANY, rng)[0]
         front = find_sets(truth, surface.u, ANY, rng)[0]
         missed.append(lost(path_values(truth, surface.u)[0], front.f))
-        share, most = missing(posterior, 1.0, surface.u, ANY, rng, (), Settings())
+        share, most = missing(posterior, 1.0, surface.u, ANY, rng)
         expected.append(share)
         below.append(most)
     # of twelve cases nine are held with a probability of 0.97 where each is held with 0.9

@@ -10,9 +10,11 @@ from .acquisition import (
     find_sets,
     is_taken,
     most_improvement,
+    path_values,
     properly_nondominated,
     propose,
 )
+from .coverage import missing
 from .feasibility import Gate, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .search import Search
@@ -31,7 +33,9 @@ __all__ = [
     "emptiest",
     "find_sets",
     "is_taken",
+    "missing",
     "most_improvement",
+    "path_values",
     "properly_nondominated",
     "propose",
     "shortfall",

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..gaussian import Paths, Posterior, sample_paths
-from .acquisition import Settings, find_sets, path_values, thin, useful
+from .acquisition import ANYTHING, Settings, find_sets, path_values, thin, useful
 from .feasibility import Gates
 from .schedule import SCHEDULE
 
@@ -21,8 +21,8 @@ def missing(
     u: Float[np.ndarray, "n n_free"],
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
-    gates: Gates,
-    settings: Settings,
+    gates: Gates = (),
+    settings: Settings = ANYTHING,
 ) -> tuple[float, float]:
     """The share of the front's hypervolume that designs u all over the surface miss: its
     expectation, and what it is below with a probability of `Schedule.confidence`.
