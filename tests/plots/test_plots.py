@@ -10,7 +10,7 @@ import bezierflow as bf
 from bezierflow import plots
 from bezierflow.answer import Result
 from bezierflow.names import Names
-from bezierflow.plots.style import grid_triangles, net_edges, pyplot
+from bezierflow.plots.drawing import grid_triangles, net_edges, pyplot
 from bezierflow.simplex import grid, multi_indices, n_controls
 from solved import distances_to_points, solved, turned
 

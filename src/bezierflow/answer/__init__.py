@@ -5,6 +5,7 @@ from .certificate import Certificate
 from .description import cost_text, error_text
 from .enclosures import Interval, Model, Unsupported, enclose
 from .error import ErrorEstimate, Flag, by_cause
+from .files import from_archive
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .notebook import share_bar, table
 from .pareto_set import Near, Points
@@ -33,7 +34,6 @@ from .result import Evaluated, Reason, Result, Stats
 from .schedule import SCHEDULE
 from .shifts import without_shifts
 from .solution import Solution, as_start, in_users_form
-from .solution_file import from_archive
 from .surface_set import SurfaceSet
 from .union import Member, Single, unite
 from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified

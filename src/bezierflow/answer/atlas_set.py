@@ -10,8 +10,8 @@ from ..bezier import BezierSimplex, Manifest, describe_surface, partial_derivati
 from ..metrics import farthest_points
 from ..names import Names
 from .atlas import BezierAtlas, ExactAround
-from .atlas_file import describe_atlas
 from .error import ErrorEstimate
+from .files import describe_atlas
 from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
 from .patches import Claims, ask_patch, barycentric, frame, in_domains, variables
 from .pieces import Piece

@@ -23,17 +23,16 @@ from ..simplex import check_on_simplex
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
 from .certificate import Certificate, certify
-from .description import as_text, next_steps, summary_rows
+from .description import as_text, columns, next_steps, summary_rows, to_csv_text, to_json_text
 from .error import ErrorEstimate
+from .files import to_archive
 from .front import FittedFront, fit_front
 from .notebook import picture, table
 from .pareto_set import ParetoSet, Points
 from .program import Found, Program, search
 from .result import Evaluated, Result, Stats
 from .schedule import SCHEDULE
-from .solution_file import to_archive
 from .surface_set import SurfaceSet
-from .tables import columns, to_csv_text, to_json_text
 from .verdict import why_not_estimated
 
 if TYPE_CHECKING:

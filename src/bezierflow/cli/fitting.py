@@ -7,8 +7,7 @@ import click
 
 import bezierflow as bf
 
-from .options import json_option, output_option
-from .output import print_table, write_json
+from .options import json_option, output_option, print_table, write_json
 
 if TYPE_CHECKING:
     import numpy as np

@@ -17,13 +17,14 @@ from .options import (
     METHODS,
     json_option,
     method_options,
+    print_table,
     problem_options,
     read_flow,
     read_numbers,
     read_problem,
     read_start,
+    write_json,
 )
-from .output import print_table, write_json
 
 PARTS = (
     *("table1", "table2", "figures", "reach", "group-lasso", "given-points", "dtlz"),

@@ -8,16 +8,18 @@ import click
 import bezierflow as bf
 
 from .options import (
+    check_writable,
     file_argument,
     json_option,
     load_any,
     load_solution,
     output_option,
+    print_table,
     read_number,
     read_pairs,
     read_rows,
+    write_json,
 )
-from .output import check_writable, print_table, write_json
 
 QUESTIONS = ("best", "nearest", "knee", "compromise", "robust", "ranges")
 

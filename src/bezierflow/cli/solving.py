@@ -13,17 +13,19 @@ from bezierflow.interrupts import orderly_interrupts
 
 from .options import (
     METHODS,
+    check_writable,
     json_option,
     method_options,
     output_option,
+    print_table,
     problem_options,
     read_flow,
     read_problem,
     read_settings,
     read_start,
     statement_options,
+    write_json,
 )
-from .output import check_writable, print_table, write_json
 
 INTERRUPTED = 130
 """The exit code after Ctrl-C, as shells have it."""

@@ -2,10 +2,9 @@
 
 from .asking import Region, keep, zoom
 from .choice import Choice, Confidence, Relaxation
-from .location import Location, locate, locate_front
 from .polishing import polish
 from .questions import best, best_ratio, compromise, knee, nearest, robust
-from .tradeoffs import Ranges, Rates, ranges, rate, rates
+from .tradeoffs import Location, Ranges, Rates, locate, locate_front, ranges, rate, rates
 
 __all__ = [
     "Choice",

@@ -20,8 +20,7 @@ from ..answer import (
 from ..bezier import BezierSimplex
 from ..quiet import quiet
 from ..simplex import check_on_simplex
-from .choice import Choice, Confidence, Relaxation
-from .wishes import Bounds, bounds_array, turned_bounds
+from .choice import Bounds, Choice, Confidence, Relaxation, bounds_array, turned_bounds
 
 MARGIN, BROKEN = 3e-9, 1e-8
 """Bounds are kept by so much more than asked, in units of each range: what a search and a stand-in

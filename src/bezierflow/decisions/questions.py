@@ -10,10 +10,9 @@ import numpy as np
 from ..answer import Solution
 from ..arguments import read_number
 from .asking import Region, answer, best_within, opened, reach
-from .choice import Choice
-from .tradeoffs import ranges
-from .wishes import (
+from .choice import (
     Bounds,
+    Choice,
     Numbers,
     bounds_array,
     bounds_in_words,
@@ -23,6 +22,7 @@ from .wishes import (
     objective_number,
     turned_bounds,
 )
+from .tradeoffs import ranges
 
 AUGMENTATION = 1e-4
 """The share of the sum beside the maximum in `nearest`: among points equally near the one that no

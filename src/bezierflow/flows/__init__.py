@@ -2,9 +2,8 @@
 
 from .bounded import dense_points, dense_t, leaves, search_box, touches
 from .contract import AbstractFlow, Estimate, Info, Paused, Run, State, corners, explain_end
-from .drive import Callback, Iteration, drive
+from .drive import Callback, Iteration, drive, progress_bar
 from .lift import Flow, FlowState, Origin, lift
-from .progress import progress_bar
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .schedule import SCHEDULE
 from .stochastic import StochasticFlow

@@ -8,9 +8,16 @@ import numpy as np
 
 from ..answer import Solution
 from ..simplex import grid
-from .light import draw_triangles, face, fill_triangles
-from .space import axes_or_new, heading
-from .style import FLOW_COLOR, grid_triangles, of_solution
+from .drawing import (
+    FLOW_COLOR,
+    axes_or_new,
+    draw_triangles,
+    face,
+    fill_triangles,
+    grid_triangles,
+    heading,
+    of_solution,
+)
 from .ternary import CORNERS, draw_corners
 
 if TYPE_CHECKING:

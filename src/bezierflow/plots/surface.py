@@ -1,6 +1,7 @@
-"""The surface in space, beside the true Pareto set where it is known."""
+"""The surface in space, beside the true Pareto set where it is known; and the picture to begin
+with."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -9,8 +10,22 @@ from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
 from .atlas import draw_pieces
-from .space import Map, axes_or_new, draw_evaluated, draw_image, draw_points, finish, heading
-from .style import CHOICE_COLOR, NET_COLOR, net_edges
+from .drawing import (
+    CHOICE_COLOR,
+    NET_COLOR,
+    Map,
+    axes_or_new,
+    draw_evaluated,
+    draw_image,
+    draw_points,
+    finish,
+    heading,
+    net_edges,
+    of_solution,
+    pyplot,
+)
+from .front import front, pairs
+from .paths import draw_designs
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -85,3 +100,35 @@ def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
     draw_points(ax, points, s=14, color=NET_COLOR, label="control points", zorder=5)
+
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+
+@of_solution
+def overview(solution: Solution, *, title: str = "") -> "Figure":
+    """Draws the front beside the designs on it, returns the figure.
+
+    Designs of two or three variables are drawn in space. For other numbers of variables the front
+    of two objectives has them drawn along it, and that of three stands alone; from four objectives
+    on all pairs of objectives are drawn.
+    """
+    n_objectives, n_variables = solution.n_objectives, solution.raveling.n_variables
+    if n_objectives > 3:
+        return pairs(solution, title=title)
+    in_space = n_variables in (2, 3)
+    if n_objectives == 3 and not in_space:
+        return cast("Figure", front(solution, title=title).figure)
+    figure = pyplot().figure(figsize=(12.0, 5.4), layout="constrained")
+    left = figure.add_subplot(1, 2, 1, projection="3d" if n_variables == 3 else None)
+    right = figure.add_subplot(1, 2, 2, projection="3d" if n_objectives == 3 else None)
+    if in_space:
+        surface(solution, ax=left)
+    else:
+        draw_designs(left, solution)
+    front(solution, ax=right)
+    left.set_title("Pareto set")
+    right.set_title("Pareto front")
+    figure.suptitle(heading(title, solution))  # that a result is doubtful is said once
+    return figure

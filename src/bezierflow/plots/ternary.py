@@ -9,8 +9,16 @@ from jaxtyping import Float
 from ..answer import Solution
 from ..names import Names
 from ..simplex import grid, largest_degree_within
-from .space import axes_or_new, heading
-from .style import FLOW_COLOR, HEAT, RESOLUTION, TRUTH_COLOR, grid_triangles, of_solution
+from .drawing import (
+    FLOW_COLOR,
+    HEAT,
+    RESOLUTION,
+    TRUTH_COLOR,
+    axes_or_new,
+    grid_triangles,
+    heading,
+    of_solution,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
