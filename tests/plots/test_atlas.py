@@ -20,7 +20,7 @@ ATLASES = Path(__file__).parents[1] / "explorer" / "atlases"
 def _coarse(monkeypatch):
     """Pictures of three objectives have a sixteenth of their triangles: drawing takes as long as
     there are triangles."""
-    monkeypatch.setattr("bezierflow.plots.atlas.FINE", 60)
+    monkeypatch.setattr("bezierflow.plots.simplex.FINE", 60)
 
 
 @pytest.fixture(scope="module", params=["constrained", 3])

@@ -30,13 +30,22 @@ from .program import (
     search,
     solve,
 )
-from .result import Evaluated, Reason, Result, Stats
+from .result import (
+    Evaluated,
+    Reason,
+    Result,
+    Stats,
+    describe,
+    judge,
+    locate_non_finite,
+    why_not_estimated,
+    why_not_verified,
+)
 from .schedule import SCHEDULE
 from .shifts import without_shifts
 from .solution import Solution, as_start, in_users_form
 from .surface_set import SurfaceSet
 from .union import Member, Single, unite
-from .verdict import describe, judge, locate_non_finite, why_not_estimated, why_not_verified
 
 __all__ = [
     "SCHEDULE",

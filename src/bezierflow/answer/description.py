@@ -14,8 +14,7 @@ from ..names import Names
 from ..objectives import Calls
 from .error import ErrorEstimate
 from .pareto_set import Points
-from .result import Result, Stats
-from .verdict import describe
+from .result import Result, Stats, describe
 
 FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 """A text that starts with one of these, spaces apart, is a formula to a spreadsheet; an apostrophe

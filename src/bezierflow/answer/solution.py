@@ -30,10 +30,9 @@ from .front import FittedFront, fit_front
 from .notebook import picture, table
 from .pareto_set import ParetoSet, Points
 from .program import Found, Program, search
-from .result import Evaluated, Result, Stats
+from .result import Evaluated, Result, Stats, why_not_estimated
 from .schedule import SCHEDULE
 from .surface_set import SurfaceSet
-from .verdict import why_not_estimated
 
 if TYPE_CHECKING:
     import pandas

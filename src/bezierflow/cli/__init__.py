@@ -5,9 +5,8 @@ import click
 
 from bezierflow.arguments import printable
 
-from .fitting import fit
 from .paper import bench, demo, reproduce, stability
-from .solutions import choose, evaluate, explore, plot, sample
+from .solutions import choose, evaluate, explore, fit, plot, sample
 from .solving import INTERRUPTED, check, resume, solve
 from .studies import ask, show, surface, tell, undo
 

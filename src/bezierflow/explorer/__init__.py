@@ -2,6 +2,6 @@
 installation; and the page of a study so far."""
 
 from .explore import explore
-from .study_page import write_study
+from .page import write_study
 
 __all__ = ["explore", "write_study"]

@@ -1,9 +1,7 @@
 """What the user gave, read once: forms of functions, their evaluation, bounds and constraints."""
 
-from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge, bridges, raise_failures
 from .calls import BudgetSpentError, Calls
-from .constraints import constraint, feasible_set, read_constraints
 from .differences import Differences
 from .evaluator import (
     Derivatives,
@@ -18,6 +16,14 @@ from .evaluator import (
 from .feasible import Constraint, FeasibleSet, InfeasibleError
 from .forms import can_break, read_function
 from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
+from .limits import (
+    Bounds,
+    constraint,
+    feasible_set,
+    raveling_of_bounds,
+    read_bounds,
+    read_constraints,
+)
 from .manifold import Manifold
 from .multipliers import find_multipliers
 from .problem import Problem, is_single, read_problem

@@ -11,14 +11,13 @@ from jaxtyping import Float, PyTree
 from ..arguments import read_reals
 from ..bezier import BezierSimplex, Raveling
 from ..names import Names, decode, encode
-from .bounds import Bounds, raveling_of_bounds, read_bounds
 from .bridge import Bridge
 from .calls import Calls, Workers
-from .constraints import feasible_set
 from .differences import Differences
 from .evaluator import FlatObjectives, JaxEvaluator
 from .feasible import FeasibleSet
 from .forms import Form, read_function
+from .limits import Bounds, feasible_set, raveling_of_bounds, read_bounds
 from .schedule import SCHEDULE
 from .solver_side import (
     Chosen,

@@ -16,9 +16,8 @@ from ..arguments import CONTROL, read_number, read_positive, shown
 from ..bezier import Raveling
 from ..kinds import kind
 from ..names import Names
-from .bounds import Bounds, raveling_of_bounds, read_bounds
-from .constraints import Limit, read_constraints
 from .functions import values_of
+from .limits import Bounds, Limit, raveling_of_bounds, read_bounds, read_constraints
 from .solver_side import number_of
 
 MOST_VALUES = 100_000

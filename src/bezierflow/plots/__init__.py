@@ -1,10 +1,9 @@
 """Pictures. The only room that imports a plotting library, and only when a picture is asked for."""
 
-from .atlas import chart
 from .front import edges, front, pairs
 from .paths import history, paths
+from .simplex import chart, error, ternary
 from .surface import overview, surface
-from .ternary import error, ternary
 
 __all__ = [
     "chart",

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 from ..answer import Solution
 from ..precision import double_precision
 from ..simplex import grid, spread_nodes
-from .atlas import draw_pieces
 from .drawing import (
     CHOICE_COLOR,
     FLOW_COLOR,
@@ -26,6 +25,7 @@ from .drawing import (
     of_solution,
     pyplot,
 )
+from .simplex import draw_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

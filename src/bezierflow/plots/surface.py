@@ -9,7 +9,6 @@ from numpy.typing import ArrayLike
 from ..answer import Solution
 from ..bezier import BezierSimplex
 from ..names import decode
-from .atlas import draw_pieces
 from .drawing import (
     CHOICE_COLOR,
     NET_COLOR,
@@ -26,6 +25,7 @@ from .drawing import (
 )
 from .front import front, pairs
 from .paths import draw_designs
+from .simplex import draw_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
