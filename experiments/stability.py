@@ -1,12 +1,12 @@
 """The studies behind `docs/stability.md`: stability and generalization gap against N, and against
 the iteration k.
 
-    python experiments/stability.py scaling scaled-med    stability and gap against N for three methods, one problem
-    python experiments/stability.py iterations            bounds and twins against the iteration of the exchange
-    python experiments/stability.py eigenvalues           the law of λ_min against N
-    python experiments/stability.py settings              twins against K, D and the step-size rule
-    python experiments/stability.py figures               draws docs/figures/stability_*.png from the results
-    python experiments/stability.py tables                prints the results as the tables of docs/stability.md
+    python -m experiments.stability scaling scaled-med    stability and gap against N for three methods, one problem
+    python -m experiments.stability iterations            bounds and twins against the iteration of the exchange
+    python -m experiments.stability eigenvalues           the law of λ_min against N
+    python -m experiments.stability settings              twins against K, D and the step-size rule
+    python -m experiments.stability figures               draws docs/figures/stability_*.png from the results
+    python -m experiments.stability tables                prints the results as the tables of docs/stability.md
 
 Each but the last two writes a CSV into experiments/results, its command in the first line; minutes
 each on two cores.
@@ -25,6 +25,8 @@ import optax
 import bezierflow as bf
 from bezierflow import stability
 from bezierflow.precision import double_precision
+
+from . import stability_bounds as bounds
 
 RESULTS = Path(__file__).parent / "results"
 FIGURES = Path(__file__).parent.parent / "docs" / "figures"
@@ -100,9 +102,9 @@ def iterations() -> None:
         N, key = setting.n_samples, jax.random.key(0)
         exchange = stability.Exchange.random(np.repeat(places, 6), N, 3)
         twins = stability.empirical_stability(setting, exchange, keys=key[None])
-        own = stability.run_bounds(stability.trace(setting, key), setting.objectives)
-    law = stability.smallest_eigenvalue_law(3, 3, N, stability.draws_for(epsilon / (K + 1)))
-    paper = stability.PaperBounds(own.sharper.mu, N, law.eta(epsilon, K), law.zeta(epsilon, K))
+        own = bounds.run_bounds(stability.trace(setting, key), setting.objectives)
+    law = bounds.smallest_eigenvalue_law(3, 3, N, bounds.draws_for(epsilon / (K + 1)))
+    paper = bounds.PaperBounds(own.sharper.mu, N, law.eta(epsilon, K), law.zeta(epsilon, K))
     rows = [
         {
             "k": int(k),
@@ -126,7 +128,7 @@ def eigenvalues() -> None:
     and the closed forms."""
     rows = []
     for N in (10, 12, 15, 20, 30, 50, 100, 200, 500, 1000):
-        law = stability.smallest_eigenvalue_law(3, 3, N, n_draws=2000 if N > 100 else 20_000)
+        law = bounds.smallest_eigenvalue_law(3, 3, N, n_draws=2000 if N > 100 else 20_000)
         low = law.quantile(0.05 / 11)
         row = {
             "n_samples": N,
@@ -136,7 +138,7 @@ def eigenvalues() -> None:
             "high": low.high,
         }
         moment = law.inverse_root_moment()
-        row |= {"limit": N * stability.expected_smallest_eigenvalue(3, 3)}
+        row |= {"limit": N * bounds.expected_smallest_eigenvalue(3, 3)}
         rows.append(
             row
             | {
@@ -191,7 +193,7 @@ def write(name: str, rows: list[dict]) -> None:
     """A CSV with the command that made it in its first line."""
     RESULTS.mkdir(exist_ok=True)
     with (RESULTS / name).open("w", newline="") as file:
-        file.write(f"# python experiments/stability.py {' '.join(sys.argv[1:])}\n")
+        file.write(f"# python -m experiments.stability {' '.join(sys.argv[1:])}\n")
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         for row in rows:

@@ -157,7 +157,6 @@ explore a.bez -o nowhere/x.html
 explore surface.bez
 stability scaled-med --samples 0.5
 stability scaled-med --samples many
-stability scaled-med --epsilon 2
 stability scaled-med --runs 1
 stability scaled-med --degree 2 --samples 5
 reproduce nothing

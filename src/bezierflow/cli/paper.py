@@ -94,9 +94,6 @@ def demo(output: str, json_path: str | None) -> None:
     help="Iterations to make.",
 )
 @click.option(
-    "--epsilon", default=0.05, show_default=True, help="How often the paper's bound may fail."
-)
-@click.option(
     "--runs",
     type=click.IntRange(2),
     default=24,
@@ -113,7 +110,6 @@ def stability(  # noqa: PLR0913
     step_size: str,
     samples: str,
     iterations: int,
-    epsilon: float,
     runs: int,
     json_path: str | None,
 ) -> None:
@@ -131,7 +127,7 @@ def stability(  # noqa: PLR0913
     if len(counts) == 1:
         flow = replace(flow, n_iterations=iterations)
         solution = bf.minimize(objectives, start, flow, seed=seed)
-        report = bf.stability.report(solution, epsilon=epsilon, n_twins=runs, seed=seed)
+        report = bf.stability.report(solution, n_twins=runs, seed=seed)
         click.echo(str(report))
         write_json(json_path, report.figures())
         return

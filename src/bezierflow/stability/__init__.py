@@ -1,33 +1,16 @@
-"""The theory made measurable: constants, bounds, stability, the generalization gap, a report."""
+"""The theory made measurable: stability, the generalization gap, where a run goes, a report."""
 
-from .bounds import (
-    Bound,
-    CurvatureBounds,
-    PaperBounds,
-    RunBounds,
-    SharperBounds,
-    residuals,
-    residuals_of_quadratics,
-    run_bounds,
-)
-from .eigenvalues import (
+from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
+from .mean_field import MeanField, is_quadratic, known_curvature, mean_field
+from .report import ErrorParts, Report, error_parts, report
+from .statistics import (
     Interval,
-    SmallestEigenvalueLaw,
-    basis_norm_bound,
-    coherence,
-    draws_for,
-    eta_chernoff,
+    check_samples,
     expected_gram,
-    expected_smallest_eigenvalue,
     gram_root,
     mean_interval,
     slope,
-    smallest_eigenvalue_law,
-    smallest_eigenvalues,
 )
-from .gap import GeneralizationGap, Scaling, against_samples, generalization_gap
-from .mean_field import MeanField, mean_field
-from .report import ErrorParts, Report, error_parts, report
 from .twins import (
     Distance,
     Exchange,
@@ -35,52 +18,43 @@ from .twins import (
     Stationarity,
     Trace,
     TwinRuns,
+    dense_points,
     empirical_stability,
+    is_papers,
     run_many,
     samples_of_run,
     trace,
 )
 
 __all__ = [
-    "Bound",
-    "CurvatureBounds",
     "Distance",
     "ErrorParts",
     "Exchange",
     "GeneralizationGap",
     "Interval",
     "MeanField",
-    "PaperBounds",
     "Report",
-    "RunBounds",
     "Scaling",
     "Setting",
-    "SharperBounds",
-    "SmallestEigenvalueLaw",
     "Stationarity",
     "Trace",
     "TwinRuns",
     "against_samples",
-    "basis_norm_bound",
-    "coherence",
-    "draws_for",
+    "check_samples",
+    "dense_points",
     "empirical_stability",
     "error_parts",
-    "eta_chernoff",
     "expected_gram",
-    "expected_smallest_eigenvalue",
     "generalization_gap",
     "gram_root",
+    "is_papers",
+    "is_quadratic",
+    "known_curvature",
     "mean_field",
     "mean_interval",
     "report",
-    "residuals",
-    "residuals_of_quadratics",
-    "run_bounds",
     "run_many",
     "samples_of_run",
     "slope",
-    "smallest_eigenvalue_law",
-    "smallest_eigenvalues",
     "trace",
 ]

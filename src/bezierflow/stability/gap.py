@@ -19,8 +19,8 @@ from ..flows import Flow
 from ..objectives import FlatObjectives
 from ..precision import double_precision
 from ..simplex import Uniform
-from .eigenvalues import Interval, check_samples, gram_root, mean_interval, slope
 from .schedule import SCHEDULE
+from .statistics import Interval, check_samples, gram_root, mean_interval, slope
 from .twins import (
     Exchange,
     Setting,

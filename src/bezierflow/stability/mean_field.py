@@ -6,6 +6,8 @@ field h(P) = E[(ZᵀΩZ)⁻¹ZᵀΩG(P)]. The theorem and its proof are in `docs
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import e
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -17,11 +19,11 @@ from ..compilation import compiled
 from ..flows import Flow
 from ..objectives import FlatObjectives
 from ..precision import double_precision
+from ..problems import Fonseca, Quadratic, ScaledMED
 from ..scalarizations import Scalarized, WeightedSum
 from ..simplex import Fixed, Leverage, Uniform, n_controls
-from .bounds import known_curvature
-from .eigenvalues import Interval, check_samples, gram_root, mean_interval
 from .schedule import SCHEDULE
+from .statistics import Interval, check_samples, gram_root, mean_interval
 from .twins import Setting, check_gradients, check_papers
 
 Numbers = Array | np.ndarray
@@ -245,3 +247,23 @@ def _field(
     draws = jnp.asarray(t), jnp.asarray(Z), jnp.asarray(fits)
     slope, field = jax.lax.scan(of_draw, jnp.zeros((*P.shape, *P.shape)), draws)
     return field, slope.reshape(P.size, P.size) / len(t)
+
+
+def known_curvature(objectives: Any) -> tuple[float, float] | None:
+    """(m, β) of a built-in problem on all of R^L, in closed form; None where there is none.
+
+    The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
+    Quadratics have constant H_m. For 1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2
+    exp(−r²): between −4 e^{−3/2} and 2.
+    """
+    if is_quadratic(objectives):
+        with double_precision():
+            hessians = jax.hessian(objectives)(jnp.zeros(objectives.n_variables))
+        values = np.linalg.eigvalsh(np.asarray(hessians))
+        return float(values.min()), float(values.max())
+    return (-4 * e**-1.5, 2.0) if type(objectives) is Fonseca else None
+
+
+def is_quadratic(objectives: FlatObjectives) -> bool:
+    """Whether these are built-in quadratics. A subclass may be anything: only exact types count."""
+    return type(objectives) in (Quadratic, ScaledMED)

@@ -8,17 +8,15 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from ..answer import Solution
-from ..arguments import or_none, read_count, read_positive, read_probability
+from ..arguments import read_count
 from ..bezier import design_matrix
 from ..compilation import compiled
 from ..methods import Newton
 from ..precision import double_precision
 from ..scalarizations import Scalarized
-from ..simplex import Uniform
-from .bounds import Bound, PaperBounds, run_bounds
-from .eigenvalues import ADVICE, check_samples, draws_for, smallest_eigenvalue_law
 from .gap import GeneralizationGap, generalization_gap
 from .schedule import SCHEDULE
+from .statistics import check_samples
 from .twins import (
     Distance,
     Exchange,
@@ -27,8 +25,6 @@ from .twins import (
     check_gradients,
     empirical_stability,
     held_out_points,
-    is_papers,
-    trace,
 )
 
 
@@ -154,10 +150,6 @@ class Report:
         gap: the generalization gap over runs with other samples.
         parts: where the error comes from.
         loss: "distance" to the exact Pareto map, or "stationarity" residual.
-        epsilon: ε of the paper's bound.
-        bounds: bounds on sup_t |ℓ(P; t) − ℓ(P'; t)| by name: "paper", "sharper", "curvature", each
-            proved or an estimate. For gradient descent with uniform samples only, as nothing is
-            proved for others.
     """
 
     n_samples: int
@@ -168,8 +160,6 @@ class Report:
     gap: GeneralizationGap
     parts: ErrorParts
     loss: str
-    epsilon: float
-    bounds: dict[str, Bound]
 
     @property
     def needs(self) -> str:
@@ -216,14 +206,13 @@ class Report:
 
     def figures(self) -> dict[str, object]:
         """The report as plain numbers, for a JSON file."""
-        sizes = ("n_samples", "n_iterations", "degree", "diameter", "loss", "epsilon")
+        sizes = ("n_samples", "n_iterations", "degree", "diameter", "loss")
         return {
             **{name: getattr(self, name) for name in sizes},
             "one_sample_moves": self.moves(),
             "largest_change_of_loss": float(self.twins.sup_loss.max()),
             "gap": {**asdict(self.gap.expected), "risk": float(self.gap.risks.mean())},
             "error_parts": asdict(self.parts),
-            "bounds": {name: asdict(bound) for name, bound in self.bounds.items()},
             "needs": self.needs,
             "advice": self.advice,
         }
@@ -253,23 +242,14 @@ class Report:
             f"Generalization gap R_S - R of the {what}: {gap.estimate:.2e} (95 %: {gap.low:.2e} to"
             f" {gap.high:.2e}), R = {self.gap.risks.mean():.3e}",
         ]
-        if self.bounds:
-            observed = self.twins.sup_loss.max()
-            lines += ["", f"How much one sample can change the loss (observed {observed:.2e})"]
-        for name, bound in self.bounds.items():
-            kind = "proved bound" if bound.proved else "estimated bound"
-            lines.append(f"  {name:9} {kind} {bound.value:.2e}   if {bound.assumes}")
         return "\n".join([*lines, "", self.advice])
 
 
 def report(
     solution: Solution,
     *,
-    epsilon: float = 0.05,
     n_twins: int = 24,
     n_runs: int = 8,
-    mu: float | None = None,
-    curvature: tuple[float, float] | None = None,
     seed: int = 0,
 ) -> Report:
     """How much the surface would move had one sample been different, and what the run needs.
@@ -280,19 +260,12 @@ def report(
 
     Args:
         solution: from `minimize`, with a lifted method.
-        epsilon: the paper's bound is to hold with probability 1 − ε over the samples.
         n_twins: how many twins, half of them with a sample of the last iteration exchanged.
         n_runs: how many runs with other samples.
-        mu: a Lipschitz constant of every objective on all of R^L. Without it, unless a built-in
-            problem has one, μ is measured on a grid, and bounds made of it are estimates.
-        curvature: (m, β) enclosing the eigenvalues of the Hessian of every objective on all of R^L;
-            likewise.
         seed: draws the exchanges and the other runs' samples.
     """
-    read_probability(epsilon, "epsilon", ADVICE)
     read_count(n_twins, "n_twins", 2)
     read_count(n_runs, "n_runs", 2)
-    or_none(read_positive, mu, "mu")
     if not isinstance(solution, Solution):
         raise TypeError(
             f"solution must come from bezierflow.minimize, got {type(solution).__name__}"
@@ -329,30 +302,4 @@ def report(
             gap=generalization_gap(setting, keys=keys, control_points=twins.ends),
             parts=error_parts(setting, twins.ends),
             loss="distance" if isinstance(setting.loss, Distance) else "stationarity",
-            epsilon=epsilon,
-            bounds=_bounds(setting, own, epsilon, mu, curvature),
         )
-
-
-def _bounds(
-    setting: Setting,
-    key: Array,
-    epsilon: float,
-    mu: float | None,
-    curvature: tuple[float, float] | None,
-) -> dict[str, Bound]:
-    """The bounds that there are for this flow: for the paper's own algorithm three, else none."""
-    K, N = setting.n_iterations, setting.n_samples
-    if not (is_papers(setting.flow) and type(setting.flow.sampler) is Uniform):
-        return {}
-    own = run_bounds(trace(setting, key), setting.objectives, mu=mu, curvature=curvature)
-    n_draws = draws_for(epsilon / (K + 1))
-    law = smallest_eigenvalue_law(setting.n_objectives, setting.degree, N, n_draws)
-    eta, zeta = law.eta(epsilon, K), law.zeta(epsilon, K)
-    mu, proved = own.sharper.mu, own.sharper.proved
-    largest_step = max(1.0, float(own.sharper.step_sizes.max()))
-    return {
-        "paper": PaperBounds(mu, N, eta, zeta, proved, largest_step).stability(K),
-        "sharper": own.sharper.stability(),
-        "curvature": own.curvature.stability(),
-    }

@@ -10,8 +10,6 @@ class Schedule:
     Attributes:
         confidence: Of intervals, where nothing else is said.
         dense: About how many t stand for the whole simplex where a supremum or an average is taken.
-        measured: Grid points and evenly spread points, so many of each, at which unknown constants
-            of objectives are measured besides the run's own t.
         held_out: Evenly spread t whose mean loss stands for R: their error is far below that of the
             examples themselves.
         newton_steps: From a surface near the Pareto set, Newton's method is at its minimizer to
@@ -21,9 +19,6 @@ class Schedule:
         twins_per_run: Twins of each run whose exchanged example is anywhere. Few of them make large
             differences: it takes hundreds for a mean square that can be told from the spread.
         power_tolerance: By how much step sizes may seem to fall faster than 1/k by rounding.
-        most_draws: Draws of a sample, at most; a few minutes' work for ten control points.
-        eigenvalue_noise: Roundings of the largest eigenvalue that a smallest one must exceed.
-        block_numbers: Entries of design matrices held at a time, to bound memory.
         batch_numbers: Numbers in the design matrices and points of the runs that advance side by
             side: few enough to stay in a cache.
         at_once: Pairs of surfaces whose difference is measured side by side, and runs whose losses
@@ -32,15 +27,11 @@ class Schedule:
 
     confidence: float = 0.95
     dense: int = 500
-    measured: int = 100
     held_out: int = 4000
     newton_steps: int = 12
     negligible: float = 1e-6
     twins_per_run: int = 8
     power_tolerance: float = 1e-6
-    most_draws: int = 2_000_000
-    eigenvalue_noise: float = 16.0
-    block_numbers: int = 500_000
     batch_numbers: int = 50_000
     at_once: int = 16
 

@@ -22,8 +22,8 @@ from ..methods import GradientDescent
 from ..objectives import FlatObjectives
 from ..scalarizations import AbstractScalarization, Scalarized, WeightedSum
 from ..simplex import Leverage, grid, largest_degree_within, low_discrepancy
-from .eigenvalues import gram_root
 from .schedule import SCHEDULE
+from .statistics import gram_root
 
 
 class Distance(eqx.Module):

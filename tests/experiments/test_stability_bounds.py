@@ -2,17 +2,17 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from bezierflow.bezier import design_matrix
-from bezierflow.simplex import n_controls
-from bezierflow.stability import (
+from experiments.stability_bounds import (
     CurvatureBounds,
     PaperBounds,
     SharperBounds,
     smallest_eigenvalues,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bezierflow.bezier import design_matrix
+from bezierflow.simplex import n_controls
 
 
 def fitted(t, field, degree):

@@ -1,36 +1,227 @@
-"""Bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper.
+"""Bounds of the stability theory for lifted gradient descent: the paper's, mended, and sharper; and
+the law of λ_min(ZᵀZ) with η(ε) and ζ(ε), which the paper's rest on.
 
 First as formulas, then from a run: its step sizes, λ_min and residuals, and constants of f.
 Derivations, and where they differ from the paper's text, are in `docs/stability.md`. Throughout,
-U = 1.
+U = 1. None of them is near what twins do: the smallest is 12 where another example of iteration 5
+moves control points by 5e-8.
 """
 
 from dataclasses import dataclass
-from math import e, sqrt
-from typing import Any, NamedTuple
+from math import ceil, comb, e, log, log1p, sqrt
+from typing import NamedTuple
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
+from scipy import stats
 
-from ..arguments import read_count
-from ..bezier import basis
-from ..compilation import compiled
-from ..objectives import FlatObjectives
-from ..precision import ROUNDING, double_precision
-from ..problems import Fonseca, Quadratic, ScaledMED
-from ..scalarizations import Scalarized, WeightedSum
-from ..simplex import multi_indices, n_controls, raised_positions
-from .eigenvalues import (
-    coherence,
-    design_matrices,
-    expected_smallest_eigenvalue,
+from bezierflow.arguments import read_count, read_probability
+from bezierflow.bezier import basis, design_matrix
+from bezierflow.compilation import compiled
+from bezierflow.objectives import FlatObjectives
+from bezierflow.precision import ROUNDING, double_precision
+from bezierflow.problems import Fonseca
+from bezierflow.scalarizations import Scalarized, WeightedSum
+from bezierflow.simplex import multi_indices, n_controls, raised_positions
+from bezierflow.stability import (
+    Interval,
+    Trace,
+    check_samples,
+    dense_points,
     gram_root,
-    smallest_eigenvalues,
+    is_quadratic,
+    known_curvature,
+    mean_interval,
 )
-from .schedule import SCHEDULE
-from .twins import Trace, dense_points
+
+MEASURED, DENSE = 100, 500
+"""Grid points and evenly spread points, so many of each, at which unknown constants of objectives
+are measured besides the run's own t, and at which suprema over t are taken."""
+
+CONFIDENCE = 0.95
+"""Of intervals, where nothing else is said."""
+
+MOST_DRAWS, BLOCK_NUMBERS = 2_000_000, 500_000
+"""Draws of a sample, at most: a few minutes' work for ten control points; and entries of design
+matrices held at a time, to bound memory."""
+
+EIGENVALUE_NOISE = 16.0
+"""Roundings of the largest eigenvalue that a smallest one must exceed."""
+
+ADVICE = "0.05 asks for a statement that fails 5 % of the time"
+"""On probabilities."""
+
+
+def basis_norm_bound(n_objectives: int, degree: int) -> float:
+    """U = max_t |z(t)|₂ (Lemma "sigma-bounded" only says that it exists): 1, at the vertices alone.
+
+    The entries of z(t) are nonnegative and sum to (Σ t_m)^D = 1, so |z|₂² = Σ z_d² ≤ max_d z_d · Σ
+    z_d ≤ 1. Equality needs one entry that is 1, and z_d(t) = 1 makes all others 0, which for D ≥ 1
+    happens at t = e_m and nowhere else.
+    """
+    n_controls(n_objectives, degree)  # refuses sizes that make no surface
+    return 1.0
+
+
+def expected_smallest_eigenvalue(n_objectives: int, degree: int) -> float:
+    """λ_min(Γ) = 1 / ( C(D+M−1, D) C(2D+M−1, D) ): what λ_min(ZᵀZ)/N tends to as N grows.
+
+    |N^M_D| Γ is the matrix of the Bernstein–Durrmeyer operator, whose eigenvalue on polynomials of
+    degree j is D!(D+M−1)! / ((D−j)!(D+j+M−1)!) (Derriennic, "On multivariate approximation by
+    Bernstein-type polynomials", J. Approx. Theory 45, 1985); the smallest belongs to j = D.
+    """
+    M, D = n_objectives, degree
+    return 1.0 / (comb(D + M - 1, D) * comb(2 * D + M - 1, D))
+
+
+def coherence(n_objectives: int, degree: int) -> float:
+    """R = max_t z(t)ᵀ Γ⁻¹ z(t) = |N^M_D|², attained at the vertices: sup_t |b(t|Δ)| ≤ √R |Δ|_Γ.
+
+    It is the diagonal of the reproducing kernel of polynomials of degree D on the simplex with the
+    uniform measure.
+    """
+    return float(n_controls(n_objectives, degree)) ** 2
+
+
+def design_matrices(
+    t: Float[np.ndarray, "*batch n_samples n_objectives"], degree: int
+) -> Float[np.ndarray, "*batch n_samples n_controls"]:
+    """Z of each draw of a batch."""
+    return design_matrix(t.reshape(-1, t.shape[-1]), degree).reshape(*t.shape[:-1], -1)
+
+
+def smallest_eigenvalues(
+    t: Float[np.ndarray, "*batch n_samples n_objectives"], degree: int
+) -> Float[np.ndarray, "*batch"]:
+    """λ_min(Z(T)ᵀZ(T)) of each sample T."""
+    # as the square of the least singular value of Z: no digit is lost to squaring Z
+    triangle = np.linalg.qr(design_matrices(np.asarray(t), degree), mode="r")
+    return np.linalg.svd(triangle, compute_uv=False)[..., -1] ** 2
+
+
+@dataclass(frozen=True)
+class SmallestEigenvalueLaw:
+    """The law of λ_min(ZᵀZ) for N i.i.d. uniform t. Made by `smallest_eigenvalue_law`.
+
+    Attributes:
+        draws: independent draws of it, sorted.
+        n_objectives: M.
+        degree: D.
+        n_samples: N.
+    """
+
+    draws: Float[np.ndarray, " n_draws"]
+    n_objectives: int
+    degree: int
+    n_samples: int
+
+    def probability(self, level: float, confidence: float = CONFIDENCE) -> Interval:
+        """P(λ_min ≤ level), with its Clopper–Pearson interval."""
+        read_probability(confidence, "confidence", ADVICE)
+        n, below = len(self.draws), int(np.searchsorted(self.draws, level, side="right"))
+        interval = stats.binomtest(below, n).proportion_ci(confidence, method="exact")
+        return Interval(below / n, float(interval.low), float(interval.high))
+
+    def quantile(self, p: float, confidence: float = CONFIDENCE) -> Interval:
+        """The level with P(λ_min ≤ level) = p, with its exact interval from order statistics.
+
+        Its low end is 0 and its high end infinite where the outermost draw cannot be trusted.
+        """
+        read_probability(p, "p", ADVICE)
+        read_probability(confidence, "confidence", ADVICE)
+        interval = stats.quantile_test(self.draws, p=p).confidence_interval(confidence)
+        low, high = np.nan_to_num(interval.low, nan=0.0), np.nan_to_num(interval.high, nan=np.inf)
+        return Interval(float(np.quantile(self.draws, p)), float(low), float(high))
+
+    def inverse_root_moment(self) -> Interval:
+        """E[λ_min^{−1/2}], the mean over the draws: the expected length of a step grows with it.
+
+        It is finite for N > D |N^M_D| (see `docs/stability.md`, the theorem on the expected gap).
+        """
+        return mean_interval(self.draws**-0.5)
+
+    def eta(self, epsilon: float, n_iterations: int) -> float:
+        """η(ε) with P( min_i λ_min(Z(T_i)ᵀZ(T_i)) > η ) ≥ 1 − ε over K + 1 draws (Lemma "lammin").
+
+        A lower confidence bound. The draws are T_1, …, T_K of a run and T'_k of its twin. The last
+        shares N − 1 examples with T_k, so they are not independent as the lemma has it; the union
+        bound P(λ_min ≤ η) ≤ ε/(K+1) does not need that.
+        """
+        read_probability(epsilon, "epsilon", ADVICE)
+        p = epsilon / (read_count(n_iterations, "n_iterations", 1) + 1)
+        eta = self.quantile(p).low
+        if eta <= 0:
+            raise ValueError(
+                f"n_draws={len(self.draws)} draws say nothing sure about a quantile at {p:.3g} ="
+                f" epsilon/(n_iterations + 1); take n_draws={draws_for(p)}, a larger epsilon or"
+                " fewer iterations"
+            )
+        return eta
+
+    def zeta(self, epsilon: float, n_iterations: int) -> float:
+        """ζ(ε) = √|N^M_D| / η(ε), with P( max_i |(Z(T_i)ᵀZ(T_i))⁻¹|_F < ζ ) ≥ 1 − ε.
+
+        (Lemma "ZZ-bounded", inverse restored.)
+        """
+        return sqrt(n_controls(self.n_objectives, self.degree)) / self.eta(epsilon, n_iterations)
+
+
+def draws_for(p: float) -> int:
+    """How many draws make the smallest of them a lower confidence bound on the quantile at p."""
+    return ceil(log((1 - CONFIDENCE) / 2) / log1p(-p))
+
+
+def smallest_eigenvalue_law(
+    n_objectives: int, degree: int, n_samples: int, n_draws: int = 10_000, seed: int = 0
+) -> SmallestEigenvalueLaw:
+    """Draws λ_min(ZᵀZ) for N uniform t, n_draws times.
+
+    Args:
+        n_objectives: M.
+        degree: D.
+        n_samples: N; at least the number of control points, below which λ_min is 0.
+        n_draws: `draws_for(epsilon / (n_iterations + 1))` is enough to ask for η(ε).
+        seed: the same seed gives the same draws.
+    """
+    check_samples(n_samples, n_objectives, degree)
+    if read_count(n_draws, "n_draws", 1) > MOST_DRAWS:
+        raise ValueError(
+            f"n_draws={n_draws:,} is above the {MOST_DRAWS:,} this library will make; take"
+            " a larger epsilon"
+        )
+    generator = np.random.default_rng(seed)
+    block = max(1, BLOCK_NUMBERS // (n_samples * n_controls(n_objectives, degree)))
+    draws = []
+    for start in range(0, n_draws, block):
+        # exponentials over their sum are uniform on the simplex
+        t = generator.standard_exponential((min(block, n_draws - start), n_samples, n_objectives))
+        Z = design_matrices(t / t.sum(axis=-1, keepdims=True), degree)
+        # By ZᵀZ, five times faster than by QR; a value lost in rounding counts as 0, which is on
+        # the safe side.
+        values = np.linalg.eigvalsh(np.swapaxes(Z, -1, -2) @ Z)
+        noise = EIGENVALUE_NOISE * np.finfo(float).eps * values[:, -1]
+        draws.append(np.where(values[:, 0] > noise, values[:, 0] - noise, 0.0))
+    return SmallestEigenvalueLaw(np.sort(np.concatenate(draws)), n_objectives, degree, n_samples)
+
+
+def eta_chernoff(
+    n_objectives: int, degree: int, n_samples: int, n_iterations: int, epsilon: float
+) -> float:
+    """η(ε) in closed form by a matrix Chernoff bound; 0 where N is too small for it.
+
+    With y(t) = Γ^{-1/2} z(t), |y|² ≤ R and E[yyᵀ] = I, so P( λ_min(Σ y yᵀ) ≤ (1−s)N ) ≤ |N^M_D|
+    exp(−s² N / 2R) (Tropp, "User-friendly tail bounds for sums of random matrices", 2012). Since
+    ZᵀZ ⪰ λ_min(Γ) Σ y yᵀ, asking for ε/(K+1) on the right gives η = (1−s) N λ_min(Γ): it grows with
+    N in proportion, for all N above a threshold.
+    """
+    read_probability(epsilon, "epsilon", ADVICE)
+    check_samples(n_samples, n_objectives, degree)
+    n_draws = read_count(n_iterations, "n_iterations", 1) + 1
+    failures = n_controls(n_objectives, degree) * n_draws / epsilon
+    s = sqrt(2 * coherence(n_objectives, degree) * log(failures) / n_samples)
+    return max(0.0, 1 - s) * n_samples * expected_smallest_eigenvalue(n_objectives, degree)
 
 
 @dataclass(frozen=True)
@@ -287,7 +478,7 @@ def run_bounds(
     limits = known_curvature(objectives) if curvature is None else curvature
     proved = limits is not None and slope_is_known
     with double_precision():
-        P, t = jnp.asarray(run.control_points[:-1]), jnp.asarray(_with_grid(run, SCHEDULE.measured))
+        P, t = jnp.asarray(run.control_points[:-1]), jnp.asarray(_with_grid(run, MEASURED))
         if limits is None:
             least, most = _extreme_curvature(objectives, P, t, run.degree)
             limits = float(least), float(most)
@@ -334,7 +525,7 @@ def _curvature_bounds(
     elif mu is not None:  # |∇f(x|t)| ≤ μ, and no point of ĝ_k is longer than its control points
         residual = mu + np.linalg.norm(run.fitted(), axis=-1).max(axis=1)
     else:
-        residual = residuals(run, objectives, _with_grid(run, SCHEDULE.dense)).max(axis=1)
+        residual = residuals(run, objectives, _with_grid(run, DENSE)).max(axis=1)
     y = design_matrices(run.t, degree) @ np.linalg.inv(gram_root(M, degree))
     A, root_R = y.transpose(0, 2, 1) @ y, sqrt(coherence(M, degree))
     w = y @ np.linalg.inv(A)
@@ -357,26 +548,6 @@ def _smallest_without_one(design: Float[np.ndarray, "n_samples n_controls"]) -> 
     values = np.linalg.eigvalsh(gram - design[:, :, None] * design[:, None, :])
     smallest = float(values[:, 0].min())
     return smallest if smallest > ROUNDING * float(values.max()) else 0.0
-
-
-def known_curvature(objectives: Any) -> tuple[float, float] | None:
-    """(m, β) of a built-in problem on all of R^L, in closed form; None where there is none.
-
-    The extreme eigenvalues of Σ t_m H_m lie between the least and the largest over all H_m.
-    Quadratics have constant H_m. For 1 − exp(−r²) the eigenvalues are exp(−r²)(2 − 4r²) and 2
-    exp(−r²): between −4 e^{−3/2} and 2.
-    """
-    if is_quadratic(objectives):
-        with double_precision():
-            hessians = jax.hessian(objectives)(jnp.zeros(objectives.n_variables))
-        values = np.linalg.eigvalsh(np.asarray(hessians))
-        return float(values.min()), float(values.max())
-    return (-4 * e**-1.5, 2.0) if type(objectives) is Fonseca else None
-
-
-def is_quadratic(objectives: FlatObjectives) -> bool:
-    """Whether these are built-in quadratics. A subclass may be anything: only exact types count."""
-    return type(objectives) in (Quadratic, ScaledMED)
 
 
 def residuals_of_quadratics(run: Trace, objectives: FlatObjectives) -> Float[np.ndarray, " K"]:

@@ -2,23 +2,22 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-from bezierflow.bezier import design_matrix
-from bezierflow.simplex import grid
-from bezierflow.stability import (
+from experiments.stability_bounds import (
     SmallestEigenvalueLaw,
     basis_norm_bound,
     coherence,
     draws_for,
     eta_chernoff,
-    expected_gram,
     expected_smallest_eigenvalue,
-    gram_root,
     smallest_eigenvalue_law,
     smallest_eigenvalues,
 )
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bezierflow.bezier import design_matrix
+from bezierflow.simplex import grid
+from bezierflow.stability import expected_gram, gram_root
 
 SIZES = [(2, 1), (2, 4), (3, 2), (3, 3), (4, 2), (5, 3)]
 

@@ -6,22 +6,19 @@ import jax.numpy as jnp
 import numpy as np
 import optax
 import pytest
+from experiments.stability_bounds import (
+    PaperBounds,
+    residuals,
+    residuals_of_quadratics,
+    run_bounds,
+    smallest_eigenvalue_law,
+)
 
 import bezierflow as bf
 from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import grid
-from bezierflow.stability import (
-    Exchange,
-    PaperBounds,
-    Setting,
-    empirical_stability,
-    residuals,
-    residuals_of_quadratics,
-    run_bounds,
-    smallest_eigenvalue_law,
-    trace,
-)
+from bezierflow.stability import Exchange, Setting, empirical_stability, trace
 
 PROBLEM = bf.problems.ScaledMED()
 K, N, DEGREE, EPSILON = 12, 14, 2, 0.2
