@@ -14,17 +14,17 @@ is traced with. What does not depend on the arguments stays an array.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from math import factorial, pi, prod
 from typing import Any
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
+from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jax.interpreters.partial_eval import dce_jaxpr
 
 from ..bezier import design_matrix, elevate
-from ..jaxprs import CALLS, bind, inner
+from ..jaxprs import CALLS, bind, inner, interpret
 from ..simplex import index_positions, lobatto_nodes, multi_indices, multinomials, n_controls
 
 EPS = float(np.finfo(float).eps)
@@ -329,25 +329,13 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     Raises:
         Unsupported: names the operation.
     """
-    constants = map(np.asarray, traced.consts)
-    known: dict[Any, Value] = dict(zip(traced.jaxpr.constvars, constants, strict=True))
-    known |= dict(zip(traced.jaxpr.invars, arguments, strict=True))
-
-    def read(atom: Any) -> Value:
-        return np.asarray(atom.val) if isinstance(atom, Literal) else known[atom]
-
-    for equation in traced.jaxpr.eqns:
-        inputs = [read(atom) for atom in equation.invars]
-        if not any(isinstance(value, Interval | Model) for value in inputs):
-            outputs = [np.asarray(out) for out in bind(equation, inputs)]
-        else:
-            outputs = _apply(equation, inputs, derivative)
-        known |= dict(zip(equation.outvars, outputs, strict=True))
-    return [read(atom) for atom in traced.jaxpr.outvars]
+    return interpret(traced, arguments, np.asarray, partial(_apply, derivative))
 
 
-def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Any]:
-    """The outputs of one operation, some inputs of which are sets."""
+def _apply(derivative: bool, equation: JaxprEqn, inputs: list[Value]) -> list[Any]:
+    """The outputs of one operation."""
+    if not any(isinstance(value, Interval | Model) for value in inputs):
+        return [np.asarray(out) for out in bind(equation, inputs)]
     name, params = equation.primitive.name, equation.params
     shapes: list[Any] = [getattr(atom.aval, "shape", ()) for atom in equation.invars]
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))

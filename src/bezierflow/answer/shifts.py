@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import jax
 import numpy as np
-from jax.extend.core import ClosedJaxpr, JaxprEqn, Literal
+from jax.extend.core import ClosedJaxpr, JaxprEqn
 from jaxtyping import Array
 
-from ..jaxprs import CALLS, bind, inner
+from ..jaxprs import CALLS, bind, inner, interpret
 from .enclosures import without_dead_code
 
 LAYOUTS = frozenset(
@@ -79,17 +79,7 @@ class _Walk:
 
     def outputs(self, traced: ClosedJaxpr, inputs: list[_Entry]) -> list[_Entry]:
         """Of a formula."""
-        jaxpr = traced.jaxpr
-        known = dict(zip(jaxpr.constvars, map(_Entry.free, traced.consts), strict=True))
-        known |= dict(zip(jaxpr.invars, inputs, strict=True))
-
-        def read(atom: Any) -> _Entry:
-            return _Entry.free(atom.val) if isinstance(atom, Literal) else known[atom]
-
-        for equation in jaxpr.eqns:
-            found = self._apply(equation, [read(atom) for atom in equation.invars])
-            known |= dict(zip(equation.outvars, found, strict=True))
-        return [read(atom) for atom in jaxpr.outvars]
+        return interpret(traced, inputs, _Entry.free, self._apply)
 
     def _apply(self, equation: JaxprEqn, inputs: list[_Entry]) -> list[_Entry]:
         name, first = equation.primitive.name, inputs[0] if inputs else None

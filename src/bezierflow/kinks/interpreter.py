@@ -24,7 +24,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Array, Float
 
 from ..jaxprs import CALLS as PLAIN_CALLS
-from ..jaxprs import bind, inner
+from ..jaxprs import bind, inner, interpret
 from ..precision import double_precision
 
 CONSTANT, SMOOTH, KINKED = 0, 1, 2
@@ -118,25 +118,22 @@ def _walk(
     closed: ClosedJaxpr, arguments: Iterable[Entry], marks: list[bool], visit: Visitor
 ) -> list[Entry]:
     """The outputs; marked are those whose slopes count."""
-    jaxpr, consts, marked = closed.jaxpr, closed.consts, _felt(closed.jaxpr, marks)
-    known = dict(zip(jaxpr.constvars, (Entry(const, CONSTANT) for const in consts), strict=True))
-    known |= dict(zip(jaxpr.invars, arguments, strict=True))
-
-    def read(atom: Var | Literal) -> Entry:
-        return Entry(atom.val, CONSTANT) if isinstance(atom, Literal) else known[atom]
-
+    marked = _felt(closed.jaxpr, marks)
     parts: dict[tuple[str, str, int], list[Entry]] = {}
-    for equation in jaxpr.eqns:
-        name, inputs = equation.primitive.name, [read(atom) for atom in equation.invars]
-        own_marks = [out in marked for out in equation.outvars]
+
+    def apply(equation: JaxprEqn, inputs: list[Entry]) -> list[Entry]:
         # the same part taken twice is one entry, so that a product with itself is seen to be one
-        if name in PARTS:
-            key = (name, str(equation.params), id(inputs[0].value))
-            outputs = parts[key] = parts.get(key) or _apply(equation, inputs, own_marks, visit)
-        else:
+        name = equation.primitive.name
+        key = (name, str(equation.params), id(inputs[0].value)) if name in PARTS else None
+        outputs = None if key is None else parts.get(key)
+        if outputs is None:
+            own_marks = [out in marked for out in equation.outvars]
             outputs = _apply(equation, inputs, own_marks, visit)
-        known |= dict(zip(equation.outvars, outputs, strict=True))
-    return [read(atom) for atom in jaxpr.outvars]
+        if key is not None:
+            parts[key] = outputs
+        return outputs
+
+    return interpret(closed, arguments, lambda value: Entry(value, CONSTANT), apply)
 
 
 def _apply(
