@@ -11,7 +11,6 @@ import numpy as np
 from jaxtyping import Float
 
 from ..names import Names
-from ..objectives import Calls
 from .error import ErrorEstimate
 from .pareto_set import Points
 from .result import Result, Stats, describe
@@ -193,17 +192,12 @@ def error_text(error: ErrorEstimate | None) -> str:
 
 def cost_text(stats: Stats) -> str:
     """Evaluations, iterations and seconds."""
-    counts, seconds = stats.evaluations, stats.seconds
+    counts, seconds, calls = stats.evaluations, stats.seconds, ""
+    if stats.calls is not None:  # of a function on the host, by purpose
+        parts = [f"{sum(map(int, made)):,} for {what}" for what, made in stats.calls.made.items()]
+        calls = f" (calls: {', '.join(parts)})"
     return (
         f"{int(counts.objective):,} values, {int(counts.jacobian):,} Jacobians,"
         f" {int(counts.hessian):,} Hessians in {stats.iterations:,} iterations,"
-        f" {f'{seconds:.2g}' if seconds < 99.5 else f'{seconds:,.0f}'} s{_purposes(stats.calls)}"
+        f" {f'{seconds:.2g}' if seconds < 99.5 else f'{seconds:,.0f}'} s{calls}"
     )
-
-
-def _purposes(calls: Calls | None) -> str:
-    """What a function on the host was called for."""
-    if calls is None:
-        return ""
-    parts = [f"{sum(map(int, made)):,} for {what}" for what, made in calls.made.items()]
-    return f" (calls: {', '.join(parts)})"

@@ -14,7 +14,7 @@ is traced with. What does not depend on the arguments stays an array.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from math import factorial, pi, prod
 from typing import Any
 
@@ -329,13 +329,17 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     Raises:
         Unsupported: names the operation.
     """
-    return interpret(traced, arguments, np.asarray, partial(_apply, derivative))
 
-
-def _apply(derivative: bool, equation: JaxprEqn, inputs: list[Value]) -> list[Any]:
-    """The outputs of one operation."""
-    if not any(isinstance(value, Interval | Model) for value in inputs):
+    def apply(equation: JaxprEqn, inputs: list[Value]) -> list[Any]:
+        if any(isinstance(value, Interval | Model) for value in inputs):
+            return _apply(equation, inputs, derivative)
         return [np.asarray(out) for out in bind(equation, inputs)]
+
+    return interpret(traced, arguments, np.asarray, apply)
+
+
+def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[Any]:
+    """The outputs of one operation, some inputs of which are sets."""
     name, params = equation.primitive.name, equation.params
     shapes: list[Any] = [getattr(atom.aval, "shape", ()) for atom in equation.invars]
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))

@@ -216,8 +216,12 @@ def fit_cloud(
         and quiet < SCHEDULE.quiet
         and squared > ROUNDING**2  # of the cloud's radius: the points lie on the surface
     ):
-        search = len(history) % SCHEDULE.search_every == 0
-        feet, squares = _foot_points(cloud, trial, t, search)
+        surface, near = SurfaceMap(trial, n_objectives, degree), t
+        if len(history) % SCHEDULE.search_every == 0:
+            on_grid = nearest_of_grid(surface, cloud.x, n_objectives)
+            at_grid, at_t = (np.sum((surface(s) - cloud.x) ** 2, axis=1) for s in (on_grid, t))
+            near = np.where((at_grid < at_t)[:, None], on_grid, t)
+        feet, squares = nearest_from(surface, cloud.x, near, SCHEDULE.inner_steps)
         trial_squared = float(squares.mean())
         trial_merit = trial_squared * cloud.stretch(trial) ** options.tautness
         better, notable = trial_merit < merit, trial_merit < (1 - options.tol) * merit
@@ -251,18 +255,6 @@ def _ending(squared: float, quiet: int, options: FitOptions) -> tuple[bool, str]
         f"stopped at max_iterations={options.max_iterations} while still improving; raise it, or"
         f" tol={options.tol:g}"
     )
-
-
-def _foot_points(
-    cloud: _Cloud, trial: np.ndarray, t: Float[np.ndarray, "n n_objectives"], search: bool
-) -> tuple[Float[np.ndarray, "n n_objectives"], Float[np.ndarray, " n"]]:
-    """Foot points on a surface by a few Newton steps, from t or the best of a grid, and squares."""
-    surface = SurfaceMap(trial, cloud.n_objectives, cloud.degree)
-    if search:
-        on_grid = nearest_of_grid(surface, cloud.x, cloud.n_objectives)
-        at_grid, at_t = (np.sum((surface(s) - cloud.x) ** 2, axis=1) for s in (on_grid, t))
-        t = np.where((at_grid < at_t)[:, None], on_grid, t)
-    return nearest_from(surface, cloud.x, t, SCHEDULE.inner_steps)
 
 
 def overhang(

@@ -181,36 +181,18 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
         raise TypeError("unhashable type: 'numpy.ndarray'")
 
 
-def _fill(array: TracedArray) -> Callable[..., None]:
-    def fill(number: Any) -> None:
-        array[...] = number
-
-    return fill
-
-
-def _sort(array: TracedArray) -> Callable[..., None]:
-    def sort(axis: int = -1) -> None:
-        array[...] = apply(np.sort, jnp.sort, (array, axis), {})
-
-    return sort
-
-
 _METHODS: dict[str, Callable[[TracedArray], Any]] = {
     "dot": lambda a: lambda b: apply(np.dot, jnp.dot, (a, b), {}),
     "copy": lambda a: lambda *_, **__: TracedArray(_own(a.value)),
     "flatten": lambda a: lambda *_: TracedArray(_own(a.value).reshape(-1)),
     "tolist": lambda a: lambda: [e.tolist() if np.ndim(e) else e for e in a] if a.ndim else a,
-    "item": lambda a: lambda *i: _apply_item(a, i),
+    "item": lambda a: lambda *i: a[i] if len(i) > 1 else a.reshape(-1)[i[0] if i else 0],
     "astype": lambda a: lambda dtype, *_, **__: TracedArray(_own(a.value).astype(dtype)),
     "flat": lambda a: a.reshape(-1),
-    "fill": _fill,
-    "sort": _sort,
+    "fill": lambda a: lambda number: a.__setitem__(..., number),
+    "sort": lambda a: lambda axis=-1: a.__setitem__(..., apply(np.sort, jnp.sort, (a, axis), {})),
 }
 """Methods that change an array, or that JAX's arrays have not or do otherwise."""
-
-
-def _apply_item(array: TracedArray, index: tuple[Any, ...]) -> Any:
-    return array.reshape(-1)[index[0] if index else 0] if len(index) < 2 else array[index]
 
 
 def _own(value: Any) -> Any:
