@@ -30,6 +30,7 @@ from pymoo.problems import get_problem
 from pymoo.util.ref_dirs import get_reference_directions
 
 import bezierflow as bf
+from bezierflow.objectives import InfeasibleError
 
 RESULTS = Path(__file__).parent / "results"
 COLUMNS = [
@@ -157,7 +158,7 @@ def ours(
         else:
             box = known.xl, known.xu
             solution = bf.minimize(f, bounds=box, constraints=constraints, budget=budget, seed=seed)
-    except ValueError:  # nothing feasible was met
+    except InfeasibleError:
         how = {"calls": budget, "stated": float("nan"), "violation": 0.0, "reason": "REFUSED"}
         return np.zeros((0, known.n_obj)), {**how, "seconds": time.process_time() - began}
     seconds = time.process_time() - began

@@ -7,7 +7,7 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.answer import best_levels
-from bezierflow.atlas.cells import connected, cubic, triangulated
+from bezierflow.atlas.cells import connected, cubic, lowest, triangulated
 from bezierflow.atlas.local_solves import descend
 from bezierflow.atlas.lone_points import groups
 from bezierflow.atlas.program import Program
@@ -189,6 +189,18 @@ def test_cells_between_points():
     assert len(triangulated(corners)[0]) == 2
     assert len(triangulated(corners[:1])[0]) == 0
     assert len(triangulated(np.array([[0.0, 0.0], [1.0, 1.0], [2.0, 2.0]]))[0]) == 0
+
+
+def test_cells_lie_between_places_that_differ():
+    # On the chart of two of three objectives nodes that differ in the third alone are at one place.
+    c = np.array([[0.5], [0.1], [0.5], [0.5 + 1e-12], [0.9]])
+    rows = lowest(c, np.array([0.3, 0.2, 0.1, 0.2, 0.2]))
+    assert rows.tolist() == [1, 2, 4]
+    nodes, beside = triangulated(c[rows])
+    across = np.where(beside >= 0, nodes[beside, [[1, 0]]], -1)
+    for own, others in zip(nodes, across, strict=True):
+        assert np.isfinite(cubic(c[rows], c[rows], own, others)[1]).all()
+    assert lowest(np.zeros((3, 0)), np.array([2.0, 1.0, 3.0])).tolist() == [1]
 
 
 def test_an_interval_goes_through_its_nodes_and_their_neighbors():

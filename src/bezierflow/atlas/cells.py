@@ -39,6 +39,23 @@ def chart_number(objectives: Bool[np.ndarray, " n_objectives"]) -> int:
     return int(objectives @ 2 ** np.arange(len(objectives)))
 
 
+def lowest(
+    c: Float[np.ndarray, "n dimension"], level: Float[np.ndarray, " n"]
+) -> Int[np.ndarray, " k"]:
+    """Which of some points to lay cells between: of those at one place the one of the least level.
+
+    On the chart of all objectives points of a front are apart. On that of some of them those are
+    at one place that differ in others alone, and a polynomial goes through one value there.
+    """
+    if c.shape[1] > 1:  # Delaunay's triangulation takes one of them by itself
+        return np.arange(len(c))
+    place = c.sum(axis=1)  # 0 for a single objective
+    order = np.lexsort((level, place))
+    group = np.cumsum(np.diff(place[order], prepend=-np.inf) > SCHEDULE.same)
+    order = order[np.lexsort((level[order], group))]
+    return np.sort(order[np.unique(np.sort(group), return_index=True)[1]])
+
+
 def triangulated(
     a: Float[np.ndarray, "n dimension"],
 ) -> tuple[Int[np.ndarray, "k n_corners"], Int[np.ndarray, "k n_corners"]]:

@@ -30,7 +30,17 @@ from ..simplex import grid
 from .active_sets import solve_above
 from .arc_cover import front_arcs, held
 from .arcs import trace
-from .cells import Cells, chart_number, connected, constant, cubic, hull, quadratic, triangulated
+from .cells import (
+    Cells,
+    chart_number,
+    connected,
+    constant,
+    cubic,
+    hull,
+    lowest,
+    quadratic,
+    triangulated,
+)
 from .exploration import Population, evolve, first_look, first_units, normalize, spread_points
 from .local_solves import Ends, search
 from .program import Program, nondominated
@@ -205,9 +215,8 @@ class Mesh:
         own = np.flatnonzero(
             (self.mu[:, : len(objectives)][:, ~objectives] <= SCHEDULE.priced).all(axis=1)
         )
-        if objectives.sum() == 1 and len(own):
-            own = own[[self.f[own][:, objectives].argmin()]]
         c = self.on_chart(objectives)
+        own = own[lowest(c[own], self.f[own][:, objectives].mean(axis=1))]
         nodes, beside = triangulated(c[own])
         nodes = own[nodes]
         corners = c[nodes]
