@@ -203,3 +203,21 @@ def test_answers_on_a_constraint_are_not_measured_with_the_margin_of_nodes():
     assert solution.error.violation < 1e-8
     assert solution.error.coverage == 1
     assert solution.result.reason is bf.Reason.CONVERGED
+
+
+def test_answers_keep_constraints_where_a_search_does_not():
+    # Where the search starts nothing says that the constraint holds beside x0 = 1.
+    def f(x):
+        return jnp.stack([(x[1] - 1) ** 2, x[1] ** 2 + x[2] ** 2, (x[2] - 1) ** 2]) + x[0]
+
+    def g(x):
+        return 0.05 - jnp.exp(-400 * (1 - x[0]) ** 2)
+
+    bounds = np.zeros(3), np.ones(3)
+    with double_precision():
+        program = Program(f, 3, feasible_set(bounds, g, 3), bounds)
+        start = np.array([[0.2, 0.5, 0.5]])
+        known = np.array([[1.0, 0.5, 0.5], [1.0, 0.1, 0.1]])
+        program.values(known)
+        a = centered(program.values(known[:1])[:, :3])
+        np.testing.assert_array_equal(Polish(program)(a, start).z, known[:1])

@@ -187,11 +187,14 @@ class Solution:
             check_on_simplex(np.asarray(t), self.n_objectives)
             rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
             return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
-        x = self._numbers(t)
+        return self._values_at(self._numbers(t), np.ndim(t) - 1)
+
+    def _values_at(self, x: PyTree, batch_axes: int) -> Batch:
+        """The objectives at designs with numbers in place of texts."""
         # Inside a JAX transformation of the user's, precision is the user's too.
         if is_traced(x):
-            return _values(self.objectives, x, np.ndim(t) - 1)
-        values = in_double_precision(_values, self.objectives, x, np.ndim(t) - 1)
+            return _values(self.objectives, x, batch_axes)
+        values = in_double_precision(_values, self.objectives, x, batch_axes)
         raise_failures(self.objectives)
         return values
 
@@ -400,7 +403,13 @@ class Solution:
                 f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
             )
         t = self.set.spread(int(n))
-        return Points(t, self.design(t), np.asarray(self.front(t)))
+        if self.objectives is None:
+            return Points(t, self.design(t), np.asarray(self.front(t)))
+        x, found = self._numbers(t), self.pareto_set  # designs may be dear: solved for once
+        F = np.asarray(self._values_at(x, 1))
+        if isinstance(found, BezierAtlas) and found.units.values:
+            x = found.shaped(np.asarray(self.raveling.ravel(x, 1)))
+        return Points(t, x, F)
 
     @cached_property
     def _points(self) -> Points:

@@ -16,7 +16,8 @@ class Polish:
     """Solutions above chart points, with the functions of the problem.
 
     They are never worse than what was evaluated before: where an archived design is better, or
-    nearly as good elsewhere, the search starts once more from there.
+    nearly as good elsewhere, the search starts once more from there. One that violates a constraint
+    gives way to the best archived design.
 
     Attributes:
         program: rows with their derivatives, in the units of an atlas.
@@ -65,6 +66,11 @@ class Polish:
             ends.put_better(rest, other, program, a)
             solved[rest] = np.where(lower, good, solved[rest])
         program.archive = self.archive
+        # A search may end where constraints do not hold; what was evaluated keeps them.
+        broken = np.flatnonzero(~program.nearly_feasible(ends.r))
+        if len(broken) and len(self.archive.f):
+            z = self.archive.z[program.known_merit(a[broken])[1]]
+            ends.z[broken], ends.r[broken], solved[broken] = z, program.values(z), False
         return ends, solved
 
     def search_from(self, a: np.ndarray, z: np.ndarray) -> tuple[Ends, Bool[np.ndarray, " n"]]:
