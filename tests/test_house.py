@@ -276,18 +276,23 @@ def test_files_of_a_room_do_not_import_each_other_in_a_circle(name):
     TopologicalSorter({path.stem: imported_neighbors(path) for path in files}).prepare()
 
 
-def test_importing_the_package_imports_nothing_heavy():
+def test_the_package_and_minimize_import_nothing_heavy():
     heavy = [
         "matplotlib",
         "sklearn",
         "torch",
         "pandas",
         "scipy.stats",
+        "optax",
         "optimistix",
         "moocore",
         "pymoo",
     ]
-    code = f"import sys, bezierflow; print([name for name in {heavy} if name in sys.modules])"
+    heavy += [f"bezierflow.{room}" for room in ("surrogate", "explorer", "plots")]
+    code = (
+        "import sys, bezierflow; bezierflow.minimize;"
+        f" print([name for name in {heavy} if name in sys.modules])"
+    )
     out = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -4,7 +4,10 @@ set.
 Names are loaded when they are first used, so that `bezierflow --help` does not wait for JAX.
 """
 
+import gc as _gc
+import sys as _sys
 from importlib import import_module as _import_module
+from types import ModuleType as _ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,14 +109,28 @@ __all__ = [
 ]
 
 
+def _room(name: str) -> _ModuleType:
+    """A room of the package."""
+    known = _sys.modules.get(f"{__name__}.{name}")
+    if known is not None or not _gc.isenabled():
+        return known or _import_module(f".{name}", __name__)
+    # While modules are made there is no garbage, and looking for it takes an eighth of the time.
+    _gc.disable()
+    try:
+        return _import_module(f".{name}", __name__)
+    finally:
+        _gc.enable()
+
+
 def __getattr__(name: str) -> object:
     if name in _ROOMS:
-        return _import_module(f".{name}", __name__)
+        return _room(name)
     for room, names in _HOMES.items():
         if name in names:
-            if room == "solve":  # `minimize` may choose a `Surrogate`, which is a room above
-                _import_module(".surrogate", __name__)
-            return getattr(_import_module(f".{room}", __name__), name)
+            home = _room(room)
+            if room == "solve":  # `minimize` may choose a `Surrogate`, which is in a room above
+                home.offer_search(lambda: _room("surrogate").Surrogate())
+            return getattr(home, name)
     if name == "__version__":
         from importlib.metadata import version
 

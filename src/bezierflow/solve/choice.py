@@ -20,12 +20,13 @@ from .first_look import region
 from .schedule import SCHEDULE
 
 _OFFERED: list[Callable[[], Any]] = []
+"""What was offered last, if anything."""
 
 
 def offer_search(make: Callable[[], Any]) -> None:
     """Takes what makes a method with a `search`, for objectives that are expensive; a room above
-    this one has it."""
-    _OFFERED.append(make)
+    this one has it, which `make` may import."""
+    _OFFERED[:] = [make]
 
 
 class Choice(NamedTuple):

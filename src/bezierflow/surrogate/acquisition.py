@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, cast
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Bool, Float, PyTree
 
 from ..compilation import compiled, pad_rows
@@ -386,6 +385,8 @@ def _descend(
 ) -> tuple[Array, Array]:
     """The best points on the way of each direction of each path, and their values, where the mean
     of each wall is as high as its level."""
+    import optax  # a sixth of a second that only searches need
+
     (first, last), (wide, narrow), n = SCHEDULE.steps, SCHEDULE.widths, SCHEDULE.n_steps
     b1, b2 = SCHEDULE.decay
     adam = optax.adam(optax.exponential_decay(first, n, last / first), b1=b1, b2=b2)

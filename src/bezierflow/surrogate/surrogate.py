@@ -44,7 +44,7 @@ from ..runs import (
     versions,
     warn,
 )
-from ..solve import Call, Checkpoint, kept_arguments, offer_search
+from ..solve import Call, Checkpoint, kept_arguments
 from .domain import Steps, Worst, read_worst
 from .feasibility import count_rows, read_limits
 from .schedule import SCHEDULE
@@ -307,10 +307,6 @@ class Surrogate:
                     f"worst: {key!r} is no objective; they are f1, f2, … where no names are given"
                 )
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
-
-
-# `minimize` chooses it by itself where that suits.
-offer_search(Surrogate)
 
 
 def _named(problem: object, variables: object, bounds: object) -> tuple[Names | None, Space | None]:
