@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from jax.extend.core import Primitive
 
 from bezierflow.answer import Interval, Model, Unsupported, enclose
 from bezierflow.bezier import design_matrix
@@ -56,6 +57,33 @@ def test_values_at_all_samples_and_corners_are_enclosed(name, derivatives):
                     true = np.asarray(evaluate(Z @ x.net[row].T + away)).reshape(len(t), -1)
                     misses = np.abs(Z @ found.net[row].T - true)
                     assert (misses <= found.rest[row] + 1e-14 * (1 + np.abs(true))).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "coefficients", "function"),
+    [
+        ("one_minus_square", [], lambda x: 1 - x**2),
+        ("log2", [], lambda x: np.log2(x)),
+        ("polynomial", [2.0, -1.0, 3.0], lambda x: 2 - x + 3 * x**2),
+    ],
+)
+def test_operations_that_only_some_versions_of_jax_have(name, coefficients, function):
+    operation = Primitive(name)
+    operation.def_abstract_eval(lambda x, *others: x)
+    a = [np.full(2, value) for value in coefficients]
+    formula = jax.make_jaxpr(lambda x: operation.bind(x, *a))(np.ones(2, np.float32))
+    low, high = np.array([[0.3, 0.7]]), np.array([[0.5, 0.9]])
+    t = np.linspace(1, 0, 50)
+    true = function(np.outer(t, low) + np.outer(1 - t, high))
+    found = enclose(formula, [Interval(low, high)])[0]
+    assert (true >= found.low - 1e-14).all()
+    assert (true <= found.high + 1e-14).all()
+    for degree in (1, 4):
+        line = low[..., None] + 0.2 * np.linspace(0, 1, degree + 1)
+        found = enclose(formula, [Model(line, np.zeros((1, 2)), 2, degree)])[0]
+        Z = design_matrix(np.stack([1 - t, t], axis=1), degree)
+        true = function(Z @ line[0].T)
+        assert (np.abs(Z @ found.net[0].T - true) <= found.rest[0] + 1e-14).all()
 
 
 def test_the_rest_of_a_model_falls_with_the_power_of_its_degree():

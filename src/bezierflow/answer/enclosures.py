@@ -14,7 +14,7 @@ is traced with. What does not depend on the arguments stays an array.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, reduce
 from math import factorial, pi, prod
 from typing import Any
 
@@ -492,6 +492,11 @@ def _whole_power(u: Any, params: dict) -> Any:
     return found if power > 0 else _reciprocal(found)
 
 
+def _polynomial(u: Any, *coefficients: Any) -> Any:
+    """Horner's rule."""
+    return reduce(lambda value, a: _plus(_times(value, u), a), coefficients[::-1])
+
+
 def _power(u: Any, v: Any) -> Any:
     if not isinstance(v, np.ndarray):
         raise Unsupported("pow with an exponent that depends on x")
@@ -550,6 +555,8 @@ RULES: dict[str, Callable] = {
     "neg": _negative,
     "integer_pow": _whole_power,
     "square": lambda u: u.whole_power(2),
+    "one_minus_square": lambda u: _shifted(_negative(u.whole_power(2)), 1),
+    "polynomial": _polynomial,
     "pow": _power,
     "sqrt": lambda u: u.power(0.5),
     "rsqrt": lambda u: u.power(-0.5),
@@ -557,6 +564,7 @@ RULES: dict[str, Callable] = {
     "exp2": lambda u: u.scaled(np.full(u.range[0].shape[1], np.log(2.0))).exp(),
     "expm1": lambda u: _shifted(u.exp(), -1),
     "log": lambda u: u.log(),
+    "log2": lambda u: u.log().scaled(np.full(u.range[0].shape[1], 1 / np.log(2.0))),
     "log1p": lambda u: _shifted(u, 1).log(),
     "logistic": _logistic,
     "tanh": _tanh,
