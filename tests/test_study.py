@@ -54,6 +54,7 @@ def test_the_answer_of_a_flow_is_that_of_calls_bit_for_bit(called):
     assert solution.error.rms == called.error.rms
 
 
+@pytest.mark.slow
 def test_a_flow_goes_on_from_what_was_told_without_asking_again(called):
     first = new()
     for _ in range(4):

@@ -140,6 +140,7 @@ def island(x):
     return 0.9 - jnp.exp(-away / 0.004) + 0.3 * jnp.sin(20 * x[0]) ** 2 * (away > 0.002)
 
 
+@pytest.mark.slow
 def test_a_box_is_explored_where_no_start_is_feasible():
     solution = bf.minimize(
         lambda x: jnp.array([x[0], x[1]]), bounds=(np.zeros(2), np.ones(2)), constraints=island

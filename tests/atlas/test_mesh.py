@@ -109,6 +109,7 @@ def test_no_evaluated_design_is_better_than_the_answer(budget):
     assert best_levels(answers / scale, seen / scale)[0].max() < 0.02
 
 
+@pytest.mark.slow
 def test_noise_of_values_is_survived():
     noise = np.random.default_rng(3)
 

@@ -137,6 +137,7 @@ def test_ask_and_tell(tmp_path):
     assert "there is no column mass" in run("tell", folder, tmp_path / "wrong.csv", code=2)
 
 
+@pytest.mark.slow
 def test_a_study_by_hand_has_a_surface_and_nothing_to_call(tmp_path):
     folder, file = tmp_path / "study", tmp_path / "found.bez"
     study = bf.Study(([0.0], [1.0]), 2, folder=folder, names={"objectives": ["cost", "mass"]})

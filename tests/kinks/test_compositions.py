@@ -66,7 +66,9 @@ def composition(seed):
     return lambda x: jnp.stack([jnp.sum((x - 1) ** 2), worst(x)])
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, 8))]
+)
 def test_a_lifted_composition_has_the_same_values_slopes_and_minima(seed):
     objectives = composition(seed)
     lifting = lift_kinks(objectives, BOX)

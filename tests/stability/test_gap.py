@@ -94,6 +94,7 @@ def test_equal_values_have_an_interval_of_no_width():
     assert mean_interval(np.full(5, 2.0)).low == mean_interval(np.full(5, 2.0)).high == 2
 
 
+@pytest.mark.slow
 def test_stability_and_gap_fall_with_n():
     flow = bf.lift(bf.Newton(), 2)
     scaling = against_samples(flow, PROBLEM, np.zeros(2), [8, 32, 128], 2, n_runs=40)

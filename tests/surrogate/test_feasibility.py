@@ -47,6 +47,7 @@ def test_probabilities_and_sets_keep_constraints():
     assert limit(proposed.u[proposed.on_surface]).max() < 0.02
 
 
+@pytest.mark.slow
 def test_evaluations_that_violate_constraints_improve_on_nothing():
     one = Search(BOX, 2, n_constraints=1, noise="none", seed=3)
     x = RNG(2).random((12, 2))

@@ -351,6 +351,7 @@ def test_designs_on_steps_are_apart_and_predicted_where_they_are(problem):
     assert Search.restore(json.loads(json.dumps(search.settings))).settings == search.settings
 
 
+@pytest.mark.slow
 def test_a_search_keeps_away_from_where_evaluations_fail_and_so_does_its_surface(problem):
     """All designs with x1 > 0.3 fail: half of the segment that is the Pareto set."""
     search, failed = problem.new(budget=None, seed=1), []
