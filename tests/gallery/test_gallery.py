@@ -57,12 +57,14 @@ def test_the_gallery_is_large_and_the_sample_has_every_kind():
     assert len({case.kind for case in cases}) == len(KINDS)
 
 
-@pytest.mark.slow("lasso of two")
-@pytest.mark.slow("3 points on a line")
-@pytest.mark.slow("bowls cut")
-@pytest.mark.slow("banana pair 10")
-@pytest.mark.slow("axes 1e6")
-@pytest.mark.slow("ripples 0.1 2")
+@pytest.mark.slow(
+    "lasso of two",
+    "3 points on a line",
+    "bowls cut",
+    "banana pair 10",
+    "axes 1e6",
+    "ripples 0.1 2",
+)
 @pytest.mark.parametrize("name", QUICK)
 def test_no_problem_of_the_sample_is_silently_wrong(name):
     (case,) = [case for case in problems() if case.name == name]
@@ -70,8 +72,7 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
     assert found.outcome not in ("silently wrong", "error"), found
 
 
-@pytest.mark.slow("monotone copy: log")
-@pytest.mark.slow("offset 1e6, range 1e-6, L = 1")
+@pytest.mark.slow("monotone copy: log", "offset 1e6, range 1e-6, L = 1")
 @pytest.mark.parametrize("name", QUICK_PITFALLS)
 def test_quick_problems_of_the_second_trial_are_right(name):
     (case,) = [case for case in pitfalls() if case.name == name]
