@@ -51,6 +51,23 @@ def test_another_basin_of_one_variable_is_found_among_many(n):
     np.testing.assert_allclose(found.rivals[0, -1], 0.7, atol=0.1)
 
 
+def test_another_basin_is_found_in_a_direction_that_no_variable_has():
+    turn = np.linalg.qr(np.random.default_rng(5).normal(size=(9, 9)))[0]
+
+    def turned(x):
+        y = (x[1:] - 0.5) @ turn
+        g = jnp.sum(20 * y**2 + 2 * (1 - jnp.cos(9 * jnp.pi * y)))
+        return jnp.array([x[0] + g, (x[0] - 1) ** 2 + g])
+
+    box = np.zeros(10), np.ones(10)
+    y = np.zeros(9)
+    y[:4] = 0.2168, -0.2168, 0.2168, 0.2168  # the next valleys
+    found = probed(turned, line(0.5 + turn @ y), box)
+    assert len(found.rivals)
+    g = turned(found.rivals[0])[0] - found.rivals[0, 0]
+    assert g < turned(np.r_[0.0, 0.5 + turn @ y])[0] - 0.5
+
+
 def test_of_convex_objectives_a_few_lines_are_looked_at():
     def bowls(x):
         return jnp.array([jnp.sum(x**2), jnp.sum((x - jnp.array([1.0, 0.0, 0.0])) ** 2)])

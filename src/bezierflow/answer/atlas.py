@@ -337,13 +337,22 @@ class BezierAtlas:
                 mine[doubt[better]] = theirs[better]
         return found
 
-    def excess(self, f: Chart) -> Chart:
+    def excess(self, f: Chart, most: int) -> Chart:
         """By how much the scaled objectives of answers are above those given, at the chart points
-        of these. Answers are solved for only where those of the patches leave a doubt."""
+        of these; 0 where that is not known.
+
+        Answers are solved for only where those of the patches leave a doubt, and above `most` of
+        these at most: half of them with the largest excess, the others evenly among the rest.
+        """
         a = centered(f)
         excess = self.mapped(a).f - f
         doubt = np.flatnonzero(excess.max(axis=1) > 0)
         if self.polisher is not None and len(doubt):
+            doubt = doubt[np.argsort(-excess[doubt].max(axis=1), kind="stable")]
+            if len(doubt) > most:
+                excess[doubt] = 0.0
+                rest = np.linspace(most // 2, len(doubt) - 1, most - most // 2)
+                doubt = doubt[np.append(np.arange(most // 2), rest.astype(int))]
             excess[doubt] = self.answers(a[doubt]).f - f[doubt]
         return excess
 

@@ -196,7 +196,9 @@ def _children(
         ]
     )
     u = rng.random((size, L))
-    jump = np.where(u < 0.5, (2 * u) ** (1 / 21) - 1, 1 - (2 - 2 * u) ** (1 / 21)) * (high - low)
+    # Some mutations are small, others lead to any basin along a variable.
+    power = rng.choice([1 / 21, 1.0], (size, 1))
+    jump = np.where(u < 0.5, (2 * u) ** power - 1, 1 - (2 - 2 * u) ** power) * (high - low)
     child = child + np.where(rng.random((size, L)) < 1 / L, jump, 0.0)
     outside = (child < low) | (child > high)
     return np.where(

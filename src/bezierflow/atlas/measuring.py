@@ -88,7 +88,8 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     z, found = _both_solutions(mesh, atlas, a, mapped)
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]
-    best = np.minimum(_level(program, found.r, a), program.known_merit(a)[0])
+    level = _level(program, found.r, a, found.mu)
+    best = np.minimum(level, program.known_merit(a)[0])
     diameter, exact = _diameter(atlas, rng), program.values(z)
 
     def against(z: np.ndarray, limit: float) -> AtlasError:
@@ -114,11 +115,19 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     return replace(against(z, SCHEDULE.beaten), patches=against(mapped, SCHEDULE.roughest))
 
 
-def _level(program: Program, r: np.ndarray, a: np.ndarray) -> Float[np.ndarray, " n"]:
-    """The merit of rows, without a price for violations that searches leave over."""
-    M = program.n_objectives
+def _level(
+    program: Program, r: np.ndarray, a: np.ndarray, mu: np.ndarray | None = None
+) -> Float[np.ndarray, " n"]:
+    """The merit of rows, where violations that searches leave over cost what they bring, by the
+    multipliers of the rows: nothing where none are given."""
+    M, end = program.n_objectives, program.n_objectives + program.n_inequalities
     small = np.abs(r[:, M:]) <= SCHEDULE.nearly_feasible
-    return program.merit(np.concatenate([r[:, :M], np.where(small, 0.0, r[:, M:])], axis=1), a)
+    merit = program.merit(np.concatenate([r[:, :M], np.where(small, 0.0, r[:, M:])], axis=1), a)
+    if mu is None:
+        return merit
+    # Where a constraint is steep in one direction and flat in another its scale says little.
+    over = np.concatenate([np.maximum(r[:, M:end], 0.0), np.abs(r[:, end:])], axis=1)
+    return merit + np.where(small, np.abs(mu[:, M:]) * over, 0.0).sum(axis=1)
 
 
 def _both_solutions(
@@ -132,7 +141,7 @@ def _both_solutions(
     z = atlas.answers(a[: SCHEDULE.telling_points]).z
     found = _other_solutions(mesh, a[: SCHEDULE.telling_points], z)
     lead = _level(mesh.program, mesh.program.values(z), a[: SCHEDULE.telling_points])
-    lead = lead - _level(mesh.program, found.r, a[: SCHEDULE.telling_points])
+    lead -= _level(mesh.program, found.r, a[: SCHEDULE.telling_points], found.mu)
     if np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
         return z, found
     rest = atlas.answers(a[SCHEDULE.telling_points :]).z

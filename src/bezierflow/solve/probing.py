@@ -14,7 +14,9 @@ compared with it, in this order, until one is better:
    few variables);
 3. every variable moved alone to the lowest places along its range: in many variables a better basin
    is often a few such moves away, and random designs never meet it;
-4. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
+4. basin hopping from the answer, with exact derivatives and without constraints: a better basin is
+   often next to this one, in a direction that no variable has;
+5. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
    evaluations, and descents from its best.
 
 Without bounds the box lies around the answer. Designs keep equality constraints by projection.
@@ -182,7 +184,8 @@ class Standard:
         f = f[usable]
         if isinstance(self.answer, BezierAtlas):
             units = self.answer.units
-            excess = self.answer.excess((f - units.ideal) / units.span)
+            scaled = (f - units.ideal) / units.span
+            excess = self.answer.excess(scaled, SCHEDULE.most_solved)
             lead[usable] = (excess * np.abs(units.span) / self.units).max(axis=1)
             return lead
         lead[usable] = best_levels(self.f / self.units, f / self.units)[0]
@@ -199,6 +202,7 @@ class _Look:
         is_convex: whether nothing bends downwards along all lines, once they were looked at, nor
             lies below a tangent plane.
         spread: designs all over the box, with their objectives, once they were looked at.
+        compared: the objectives of designs that were held against the answer.
         searched: whether a population was spent on other basins.
         why_none: why there was none, where that is neither for the time nor the budget.
         standard: what designs have to beat.
@@ -220,6 +224,7 @@ class _Look:
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
         self.is_convex, self.searched, self.why_none = False, False, ""
         self.spread: tuple[Designs, Values] | None = None
+        self.compared: set[bytes] = set()
         self.rng = np.random.default_rng([call.seed, 7])
         along, segments, k = lines_for(self.L, 1)
         dear = (along + segments) * k > SCHEDULE.kept_for_probes * (self.budget or np.inf)
@@ -232,7 +237,10 @@ class _Look:
         if self.standard.has_holes:  # whatever lies beside one would be better than what is left
             self.why_none = "a part of it has no values"
             return
-        stages = self.along_lines, self.all_over, self.along_variables, self.by_population
+        stages = (
+            *(self.along_lines, self.all_over, self.along_variables),
+            *(self.by_hops, self.by_population),
+        )
         for k, stage in enumerate(stages):
             convex = self.is_convex and (k > 1 or looked)
             if len(self.rivals) or convex or self.call.late:
@@ -264,7 +272,10 @@ class _Look:
         return np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf), rows
 
     def compare(self, x: Designs, f: Rows) -> None:
-        """Keeps those that are clearly better than the answer."""
+        """Keeps those that are clearly better than the answer; what was compared before was not."""
+        fresh = np.array([row.tobytes() not in self.compared for row in f], dtype=bool)
+        x, f = x[fresh], f[fresh]
+        self.compared.update(row.tobytes() for row in f)
         lead = self.standard.lead(f)
         best = np.argsort(-lead)[: SCHEDULE.known_designs]
         rivals = x[best[lead[best] > self.standard.clear]]
@@ -331,12 +342,15 @@ class _Look:
             return
         start = x[np.argsort(-worst)[: NormalSchedule().wells]]
         weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
-        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
-        curvature = Matrices(evaluator, start)
         weights, start = np.tile(weights, (len(start), 1)), np.repeat(start, self.M + 1, axis=0)
-        ends = find_minimizers(curvature, weights, start).x
+        self.look(self.descended(weights, start))
+
+    def descended(self, weights: Float[np.ndarray, "n n_objectives"], start: Designs) -> Designs:
+        """Where descents of weighted sums end, moved into the bounds."""
+        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
+        ends = find_minimizers(Matrices(evaluator, start), weights, start).x
         self.evaluations = evaluator.evaluations
-        self.look(np.asarray(self.feasible.clip(ends)))
+        return np.asarray(self.feasible.clip(ends))
 
     def all_over(self) -> None:
         """Designs all over the box, or over nested ones around the answer without bounds; and the
@@ -431,6 +445,37 @@ class _Look:
         if not len(self.rivals):
             self.compare(x, f)
         return f, rows
+
+    def by_hops(self) -> None:
+        """Basin hopping: descents of weighted sums from beside their best designs, near and far,
+        and again from what is lower. Where wells are many and their bottoms form a wider one, a
+        better one is next to each, in a direction that no variable has."""
+        few = self.L * self.L * self.M * SCHEDULE.hops > SCHEDULE.most_numbers
+        usable = self.problem.form.is_exact and self.place is None and self.thrift == 1
+        if few or not usable or self.feasible.has_constraints:
+            return
+        standard, (low, high), n = self.standard, self.box, self.M + 1
+        weights = np.vstack([np.eye(self.M), np.zeros(self.M)]) + SCHEDULE.of_others
+        weights /= weights.sum(axis=1, keepdims=True)
+        each = np.repeat(weights / standard.units, SCHEDULE.hops, axis=0)
+        sums = (standard.f / standard.units) @ weights.T
+        x, f = standard.x[sums.argmin(axis=0)], standard.f[sums.argmin(axis=0)]
+        best, in_vain = sums.min(axis=0), 0
+        for _ in range(SCHEDULE.rounds_of_hops):
+            size = self.rng.uniform(*np.log(SCHEDULE.hop_lengths), (n, SCHEDULE.hops, 1))
+            way = self.rng.normal(size=(n, SCHEDULE.hops, self.L))
+            start = np.clip(x[:, None] + np.exp(size) * way * (high - low), low, high)
+            ends = self.descended(each, start.reshape(-1, self.L))
+            found = self.values(ends)[0]
+            level = np.where(np.isfinite(found), each * found, np.inf).sum(axis=1)
+            k = level.reshape(n, -1).argmin(axis=1) + SCHEDULE.hops * np.arange(n)
+            lower = level[k] < best - standard.clear
+            in_vain = 0 if lower.any() else in_vain + 1
+            if in_vain == SCHEDULE.hops_in_vain or self.call.late:
+                break
+            x, f = np.where(lower[:, None], ends[k], x), np.where(lower[:, None], found[k], f)
+            best = np.where(lower, level[k], best)
+        self.compare(x, f)
 
     def by_population(self) -> None:
         """A population that begins all over the box, until it is spent or is better somewhere."""

@@ -26,12 +26,18 @@ class Schedule:
         most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
             every objective at thousands of points, and causes of doubt are looked for.
         compared_points: points of an atlas that the bottoms of wells are compared with.
+        most_solved: answers that are solved for to be compared with designs, at a time.
         moved_designs: of an answer, beside its ends, whose variables are moved one by one,
         places: to so many places each, beside finer ones around the best,
         finer: that reach so far, in units of the distance between the first,
         own_basin: and no closer than this many of them to where the variable is,
         rounds_of_moves: again from what is better, at most so often,
         most_moves: with no more designs than about this in one round.
+        hops: descents at a time from beside each design that basin hopping begins with,
+        hop_lengths: so far away in each variable, in units of the box,
+        hops_in_vain: until so many times in a row none is lower,
+        rounds_of_hops: and at most so often.
+        of_others: what other objectives count in the sums that it makes small.
         least_lines: along variables, one for each if there are more, on which convexity is looked
             at,
         segments: and so many between the answer and the box,
@@ -114,12 +120,18 @@ class Schedule:
     known_designs: int = 50
     most_variables: int = 50
     compared_points: int = 300
+    most_solved: int = 100
     moved_designs: int = 2
     places: int = 32
     finer: tuple[float, float] = (1.0, 0.2)
     own_basin: float = 1.5
     rounds_of_moves: int = 3
     most_moves: int = 5000
+    hops: int = 16
+    hop_lengths: tuple[float, float] = (0.01, 0.3)
+    hops_in_vain: int = 3
+    rounds_of_hops: int = 40
+    of_others: float = 0.1
     least_lines: int = 6
     segments: int = 12
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
