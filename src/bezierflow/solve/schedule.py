@@ -127,9 +127,9 @@ class Schedule:
     own_basin: float = 1.5
     rounds_of_moves: int = 3
     most_moves: int = 5000
-    hops: int = 16
+    hops: int = 32
     hop_lengths: tuple[float, float] = (0.01, 0.3)
-    hops_in_vain: int = 3
+    hops_in_vain: int = 5
     rounds_of_hops: int = 40
     of_others: float = 0.1
     least_lines: int = 6
