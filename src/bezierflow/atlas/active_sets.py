@@ -174,35 +174,34 @@ def _step(
 def _left_saddles(
     program: Program, a: np.ndarray, ends: Ends, ways: dict[int, np.ndarray]
 ) -> list[int]:
-    """Moves ends that are saddle points in the directions in which objectives fall; returns which
-    these are."""
-    saddles = [i for i, way in ways.items() if way.any()]
-    for i in saddles:
-        ends.z[i], ends.r[i] = _beside(program, a[i], ends, i, ways[i])
-    return saddles
+    """Moves ends that are saddle points to the lowest of some designs beside them, in the
+    directions in which objectives fall; returns which these are.
 
-
-def _beside(
-    program: Program, a: np.ndarray, ends: Ends, i: int, way: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The lowest of some designs beside a saddle point, with its rows.
-
-    Along the way that falls active rows come apart; they are brought together again.
+    Along such a way active rows come apart; they are brought together again.
     """
+    saddles = [i for i, way in ways.items() if way.any()]
+    if not saddles:
+        return saddles
     M, sizes = program.n_objectives, np.concatenate([SCHEDULE.nudges, np.negative(SCHEDULE.nudges)])
-    z, mu, active, free = ends.z[i], ends.mu[i, :M], ends.active[i], ends.side[i] == 0
-    J = program.slopes(z[None])[1][0][active]
-    beside = program.clip(z + sizes[:, None] * way)
-    over = program.values(beside)
-    over[:, :M] -= a
-    objectives = np.flatnonzero(active) < M
-    off = over[:, active] - np.outer(over[:, :M] @ mu / mu.sum(), objectives)
-    back = np.zeros(beside.shape)
-    back[:, free] = -np.linalg.lstsq(J[:, free], off.T, rcond=1e-9)[0].T
-    beside = np.concatenate([beside, program.clip(beside + back)])
-    rows = program.values(beside)
-    best = program.merit(rows, np.broadcast_to(a, (len(rows), M))).argmin()
-    return beside[best], rows[best]
+    z, way, n, k = ends.z[saddles], np.array([ways[i] for i in saddles]), len(saddles), len(sizes)
+    J, L = program.slopes(z)[1], z.shape[1]
+    beside = program.clip((z[:, None] + sizes[:, None] * way[:, None]).reshape(-1, L))
+    over = program.values(beside).reshape(n, k, -1)
+    over[:, :, :M] -= a[saddles][:, None]
+    back = np.zeros((n, k, L))
+    for j, i in enumerate(saddles):
+        mu, active, free = ends.mu[i, :M], ends.active[i], ends.side[i] == 0
+        level = over[j, :, :M] @ mu / mu.sum()
+        off = over[j][:, active] - np.outer(level, np.flatnonzero(active) < M)
+        back[j][:, free] = -np.linalg.lstsq(J[j][active][:, free], off.T, rcond=1e-9)[0].T
+    again = program.clip(beside + back.reshape(-1, L))
+    beside = np.concatenate([part.reshape(n, k, L) for part in (beside, again)], axis=1)
+    rows = program.values(beside.reshape(-1, L))
+    best = program.merit(rows, np.repeat(a[saddles], 2 * k, axis=0)).reshape(n, -1).argmin(axis=1)
+    first = np.arange(n)
+    ends.z[saddles] = beside[first, best]
+    ends.r[saddles] = rows.reshape(n, 2 * k, -1)[first, best]
+    return saddles
 
 
 class Model:

@@ -54,11 +54,15 @@ def search(
     """Searches by quadratic programs, see `descend`; again with a higher price where they end with
     violations."""
     ends = descend(program, a, z, bend, *how)
+    before = np.full(len(a), np.inf)
     for _ in range(SCHEDULE.dearer if program.has_hessians else 1):
-        todo = np.flatnonzero(~program.nearly_feasible(ends.r))
+        over = program.violation(ends.r)
+        # Where a higher price has changed little there is nothing feasible nearby.
+        todo = np.flatnonzero((over > 1) & (over < SCHEDULE.hopeful * before))
         if len(todo) == 0 or program.price >= SCHEDULE.most_price:
             break
         program.price *= 10
+        before = over
         # Without Hessians from where they ended, which is near, and cheaper.
         start = z if program.has_hessians else ends.z
         again = descend(program, a[todo], start[todo], None, *how)

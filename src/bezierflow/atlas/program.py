@@ -344,12 +344,16 @@ class Program:
         scale = self.row_scale[: self.n_inequalities]
         return np.minimum(1.0, SCHEDULE.large / scale) if self.strict else np.ones_like(scale)
 
+    def violation(self, r: Float[np.ndarray, "n n_rows"]) -> Float[np.ndarray, " n"]:
+        """The largest violation of a constraint, in units of what may be left over."""
+        M, end = self.n_objectives, self.n_objectives + self.n_inequalities
+        over = np.maximum(r[:, M:end] / self.limits, 0.0).max(axis=1, initial=0.0)
+        over = np.maximum(over, np.abs(r[:, end:]).max(axis=1, initial=0.0))
+        return np.where(np.isfinite(r).all(axis=1), over / SCHEDULE.nearly_feasible, np.inf)
+
     def nearly_feasible(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether constraints hold up to what searches leave over."""
-        M, end = self.n_objectives, self.n_objectives + self.n_inequalities
-        violation = np.maximum(r[:, M:end] / self.limits, 0.0).max(axis=1, initial=0.0)
-        violation = np.maximum(violation, np.abs(r[:, end:]).max(axis=1, initial=0.0))
-        return np.all(np.isfinite(r), axis=1) & (violation <= SCHEDULE.nearly_feasible)
+        return self.violation(r) <= 1
 
     def merit(
         self,

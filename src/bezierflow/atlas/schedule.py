@@ -16,7 +16,8 @@ class Schedule:
             prefers one that is not dominated.
         price: of a scaled constraint's violation in the merit of a point, to begin with,
         most_price: and at most,
-        dearer: and how often it is raised in a search with Hessians.
+        dearer: and how often it is raised in a search with Hessians,
+        hopeful: as long as that leaves at most this share of a violation.
         feasible: the largest violation of a scaled constraint at a point that the archive keeps.
         nearly_feasible: the same at the end of a search.
         large: scales beyond this do not allow larger violations, where these are limited strictly.
@@ -234,6 +235,7 @@ class Schedule:
     price: float = 20.0
     most_price: float = 1e4
     dearer: int = 3
+    hopeful: float = 0.5
     feasible: float = 1e-8
     nearly_feasible: float = 1e-6
     large: float = 100.0
