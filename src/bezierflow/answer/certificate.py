@@ -117,9 +117,9 @@ def certify(
             bound, sampled = inf, inf
     if not np.isfinite(bound):
         raise ValueError(
-            "the distance could not be bounded: second derivatives change too much near the"
-            f" surface, or its points, up to {sampled:.2g} from those they approximate, are too far"
-            " from the Pareto set"
+            "the distance could not be bounded: second derivatives, the least of them"
+            f" {m:.2g}, change too much near the surface, or its points, up to {sampled:.2g} from"
+            " those they approximate, are too far from the Pareto set"
         )
     return Certificate(float(bound), float(sampled), m, assumes, diameter)
 

@@ -182,7 +182,7 @@ def error_text(error: ErrorEstimate | None) -> str:
             f" of the last {error.n_samples} evaluations as the surrogate predicted them{missing}"
         )
     front = "" if error.front is None else f" ({error.front:.2g} of the objectives' ranges)"
-    coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them certified"
+    coverage = "" if error.coverage is None else f"; {error.coverage:.1%} of them confirmed"
     probes = f"; {error.n_probes} probes elsewhere" if error.n_probes else ""
     return (
         f"{error.rms:.2g} rms, {error.max:.2g} at most{front}, at {error.n_samples} held-out"

@@ -137,7 +137,7 @@ class ErrorEstimate:
         front: the largest distance of objective values in units of their ranges; 1 where a point
             has no valid distance.
         coverage: share of the held-out points of a surface, or of fresh chart points of an atlas,
-            with a certified answer: near a local optimum, and nothing known beats it.
+            with a confirmed answer: near a local optimum, and nothing known beats it.
         violation: the largest violation of a constraint in units of its scale; of an atlas only.
         patches: of an atlas whose answers are solved for when somebody asks: the same for its
             patches alone, which are all that files and pages have.
@@ -221,7 +221,7 @@ class ErrorEstimate:
         if self.resolution is not None:
             rows.append(("sees", f"what is wider than {self.resolution:.1g} of the diameter"))
         if self.coverage is not None:
-            rows.append(("certified", f"{self.coverage:.1%} of them"))
+            rows.append(("confirmed", f"{self.coverage:.1%} of them"))
         return [*rows, *cautions]
 
     @property

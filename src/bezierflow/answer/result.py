@@ -181,7 +181,7 @@ def describe(error: ErrorEstimate | None) -> str:
     if not error.n_samples:
         return "its distance to the Pareto set was not estimated"
     front = "" if error.front is None else f", or {error.front:.2g} of the objectives' ranges"
-    coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are certified"
+    coverage = "" if error.coverage is None else f", of which {error.coverage:.1%} are confirmed"
     return (
         f"the estimated distance to the Pareto set is {error.rms:.2g} rms and {error.max:.2g} at"
         f" most{front}, over {error.n_samples} held-out t{coverage}, on a set of diameter"

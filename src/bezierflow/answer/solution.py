@@ -19,7 +19,7 @@ from ..names import Names, decode
 from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
-from ..simplex import check_on_simplex
+from ..simplex import check_on_simplex, grid, largest_degree_within
 from .atlas import BezierAtlas
 from .atlas_set import AtlasSet
 from .certificate import Certificate, certify
@@ -340,11 +340,11 @@ class Solution:
         `error` is measured at samples; this holds between them too. Takes seconds. Raises a
         ValueError or TypeError that says which hypothesis fails.
         """
-        surface = self._simplex("a certificate; it is for one surface")
         if self.feasible is not None:
             raise ValueError(
                 "certify is for problems without bounds and constraints, and this run had some"
             )
+        surface = self._simplex("a certificate; it is for one surface")
         f, units = self.flat_objectives, np.asarray(self.raveling.units, dtype=float)
         flat = self.flat_surface
         points = np.asarray(flat.control_points) * units
@@ -385,8 +385,8 @@ class Solution:
         """The surface, or an error that says what an atlas has instead."""
         if isinstance(self.pareto_set, BezierAtlas):
             raise TypeError(
-                f"this Pareto set is an atlas of {len(self.pareto_set.patches)} patches, which has"
-                f" not {what}"
+                f"this Pareto set is an atlas of {len(self.pareto_set.patches)} patches, which"
+                f" does not have {what}"
             )
         return self.pareto_set
 
@@ -498,15 +498,15 @@ class Solution:
     @property
     def set_text(self) -> str:
         """What the set is, in words."""
-        n = self.raveling.n_variables
-        variables = f"{n} variable{'' if n == 1 else 's'}"
-        return f"{self.set.text}, {self.n_objectives} objectives, {variables}"
+        sizes = (self.n_objectives, "objective"), (self.raveling.n_variables, "variable")
+        words = ", ".join(f"{n} {name}{'' if n == 1 else 's'}" for n, name in sizes)
+        return f"{self.set.text}, {words}"
 
     def _summary(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """What is printed, and some dozens of points of the front. No derivative is evaluated."""
-        t, M = self.set.sample_t, self.n_objectives
-        rows = np.unique(np.linspace(0, len(t) - 1, 50).astype(int))
-        F = np.asarray(self.front(np.concatenate([np.eye(M), t[rows]])))
+        # Most objectives are worst somewhere on the rim, of which a grid has more than the inside.
+        t = grid(self.n_objectives, largest_degree_within(self.n_objectives, 60))
+        F = np.asarray(self.front(t))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
         kind = self.made_by.get("objectives")
         rows = summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind)

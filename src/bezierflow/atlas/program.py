@@ -234,8 +234,7 @@ class Program:
         """The nearest points of the box and the scaled rows there, for a search in all variables.
 
         Auxiliary variables are set to their kinks, unless norms are among them: at the tip of a
-            norm's cone its direction has to
-        turn before the norm can grow.
+        norm's cone its direction has to turn before the norm can grow.
         """
         if self.turns:
             z = np.clip(z, self.lower, self.upper)
