@@ -27,6 +27,9 @@ myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 4
 
 html_theme = "furo"
+# a block without a language is what a program prints; the usual dark style underlines imports like links
+highlight_language = "text"
+pygments_dark_style = "github-dark"
 html_title = "bezierflow"
 html_static_path = ["site/static"]
 html_css_files = ["site.css"]

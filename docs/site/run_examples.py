@@ -64,7 +64,7 @@ def run_all(app: Sphinx) -> None:
     if not app.config.run_examples:
         return
     package = sorted(Path(bezierflow.__file__).parent.rglob("*.*"))  # the page's scripts included
-    sources = [*(path for path in package if path.suffix != ".pyc"), *sorted(DATA.iterdir())]
+    sources = [*(path for path in package if path.suffix != ".pyc"), *sorted(DATA.rglob("*.*"))]
     version = hashlib.sha256(b"".join(path.read_bytes() for path in sources)).hexdigest()
     pages = [
         page
