@@ -1,6 +1,10 @@
 // On narrow windows tables become lists that do not fit, or fit only in columns of a few letters: each row a block, each cell with the
 // heading of its column. Large tables of figures would be lists without end: they scroll below their first column, which stays.
 
+//
+// A figure such as 2.4e-06 has no line break at its hyphen, and may have one before ±.
+
+const FIGURE = /(±?\d[\d.,]*e[+-]\d+)/;
 const NARROW = window.matchMedia("(max-width: 46rem)");
 const HIGH_ROW = 120;  // pixels: five lines
 const MOST_CELLS = 64;
@@ -27,6 +31,23 @@ function stack(table) {
   table.classList.add("stacked");
 }
 
+function keepFiguresWhole(cell) {
+  const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT), found = [];
+  while (texts.nextNode()) if (FIGURE.test(texts.currentNode.data)) found.push(texts.currentNode);
+  for (const text of found) {
+    text.replaceWith(...text.data.split(FIGURE).flatMap((part) => {
+      if (!FIGURE.test(part)) return [part];
+      const figure = document.createElement("span");
+      figure.className = "figure";
+      figure.textContent = part;
+      return [document.createElement("wbr"), figure];
+    }));
+  }
+}
+
 const stackAll = () => document.querySelectorAll("article table").forEach(stack);
-window.addEventListener("load", stackAll);
+window.addEventListener("load", () => {
+  document.querySelectorAll("article td").forEach(keepFiguresWhole);
+  stackAll();
+});
 NARROW.addEventListener("change", stackAll);
