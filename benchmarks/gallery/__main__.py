@@ -28,6 +28,7 @@ from .classes import classes  # noqa: E402
 from .families import families  # noqa: E402
 from .outcomes import Outcome, solve  # noqa: E402
 from .pitfalls import pitfalls  # noqa: E402
+from .places import places  # noqa: E402
 from .problems import problems  # noqa: E402
 from .report import report  # noqa: E402
 
@@ -57,7 +58,7 @@ def main() -> None:
         return
     solved = 0
     for case in interleaved(
-        [*classes(), *pitfalls(), *problems()], list(families(arguments.random))
+        [*classes(), *pitfalls(), *places(), *problems()], list(families(arguments.random))
     ):
         parts = arguments.again or arguments.only
         named = parts is None or any(part in f"{case.kind}: {case.name}" for part in parts)

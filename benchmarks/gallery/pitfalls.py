@@ -88,7 +88,8 @@ def touching() -> Iterator[Case]:
                 bounded=True,
                 designs=designs,
                 g=lambda x, xp, p=p, r=radius: [far(x, p) - r**2],
-                kept=1e-9,
+                # a millionth of the disc's diameter
+                kept=4e-6 * radius**2,
             )
 
 
@@ -164,6 +165,7 @@ def sheets() -> Iterator[Case]:
             bounded=True,
             designs=lambda n, k=k, s=s: np.stack([s, np.sin(k * s)], axis=1),
             equal=lambda x, xp, k=k: [x[..., 1] - xp.sin(k * x[..., 0])],
+            kept=1e-6 * (1 + 2 * k),  # of the scale that `FeasibleSet.contains` has for it
         )
 
 
@@ -371,7 +373,10 @@ def small_numbers() -> Iterator[Case]:
             [0, 0],
             scale,
             bounded=True,
-            designs=lambda k, s=scale: s * along((0.1, 0.1), (0.9, 1.0))(k),
+            # Towards the second goal, then along the bound that cuts it off.
+            designs=lambda k, s=scale: (
+                s * along((0.1, 0.1), (0.1 + 0.8 * 0.9 / 1.3, 1.0), (0.9, 1.0))(k)
+            ),
         )
 
 

@@ -77,6 +77,7 @@ def truth_of(case: Case) -> Truth:
             "problems.py",
             "classes.py",
             "pitfalls.py",
+            "places.py",
             "families.py",
         )
     )

@@ -5,7 +5,9 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
+from bezierflow.answer import Label, Patch
 from bezierflow.atlas.active_sets import Curvature
+from bezierflow.atlas.arc_cover import front_arcs, held
 from bezierflow.atlas.arcs import trace
 from bezierflow.atlas.holding import Active, hold, signs, switched
 from bezierflow.atlas.local_solves import Ends
@@ -180,6 +182,35 @@ def test_many_bounded_variables_take_few_hessians():
     true = np.asarray([f(point) for point in x])
     found = solution.front(solution.t(true))
     assert np.abs((found - true) / np.ptp(true, axis=0)).max() < 1e-7
+
+
+def straight(design, low, high, levels):
+    """An arc at one design whose level changes from one number to another."""
+    label = Label(np.ones(2, dtype=bool), np.zeros(0, dtype=bool), np.zeros(1, dtype=int), 0)
+    control_points = np.array([[design, level, 0.5, 0.5] for level in levels])
+    domain = np.array([[1.0, high], [-1.0, -low]])
+    return Patch(label, np.array([[low], [high]]), 1, control_points, domain, 0.0)
+
+
+@pytest.mark.parametrize("followed", [False, True])
+def test_a_dip_of_another_curve_is_held_where_it_was_followed_to_its_end(followed):
+    """Below a long arc a short one of another design, with the same things active. The level of a
+    front is continuous, so that one that ends lower was left too early."""
+    long, first = straight(0.1, -0.5, 0.5, (0, 0)), straight(0.9, 0.2, 0.3, (0, -0.05))
+    arcs = [
+        long,
+        first,
+        straight(0.9, 0.3, 0.4 if followed else 0.36, (-0.05, 0.0 if followed else -0.02)),
+    ]
+    box, nodes = (np.zeros(1), np.ones(1)), np.array([[-0.4], [0.35], [0.45]])
+    stretches = held(arcs, nodes, np.array([0.0, -0.025, 0.0]), box, 1e-6)
+    assert stretches.tolist() == [True, followed]
+    if followed:
+        made = front_arcs(arcs, np.zeros((0, 2)), box, 1e-7, 0)[:-2]
+        ends = sorted((-patch.domain[1, 1], patch.domain[0, 1]) for patch in made)
+        np.testing.assert_allclose(
+            ends, [(-0.5, 0.2), (0.2, 0.3), (0.3, 0.4), (0.4, 0.5)], atol=1e-3
+        )
 
 
 def test_what_is_only_locally_optimal_is_no_answer():

@@ -142,11 +142,12 @@ def elsewhere(objectives):
     evaluator = JaxEvaluator(objectives, 2, 2)
     points = np.concatenate([CORNERS, np.linspace(*CORNERS, 101)])
     incumbents = Incumbents(points, evaluator.values(points), np.ones(2))
-    probes = probes_around(CORNERS.mean(axis=0), 1.0)
+    boxes = probes_around(CORNERS.mean(axis=0), 1.0, 1536)
+    probes = boxes.reshape(-1, 2)
     values = evaluator.values(probes)
     assert gain(probes, values).max() < NUMBERS.clear
-    boxes = (part.reshape(-1, NUMBERS.probes, 2) for part in (probes, values))
-    return better_point(Matrices(evaluator, CORNERS, 1.0), *boxes, incumbents, gain, 2), evaluator
+    searched = boxes, values.reshape(boxes.shape), incumbents, gain, 2
+    return better_point(Matrices(evaluator, CORNERS, 1.0), *searched), evaluator
 
 
 def test_a_narrow_well_that_no_probe_meets_is_found_by_going_downhill():
@@ -169,9 +170,9 @@ def test_wells_that_are_no_better_are_no_rivals():
 
 def test_probes_fill_their_boxes():
     low, high = np.array([-1.0, 2.0, 0.0]), np.array([1.0, 2.5, 9.0])
-    probes = probes_within(low, high)
+    probes = probes_within(low, high, 1536)
     assert ((probes >= low) & (probes <= high)).all()
     np.testing.assert_allclose((probes - low).mean(axis=0) / (high - low), 0.5, atol=0.01)
-    around = probes_around(np.full(30, 5.0), 2.0).reshape(-1, NUMBERS.probes, 30)
+    around = probes_around(np.full(30, 5.0), 2.0, 2048)
     for box, side in zip(around, NUMBERS.boxes, strict=False):
         np.testing.assert_allclose(np.ptp(box, axis=0), 2.0 * side, rtol=0.02)

@@ -200,6 +200,20 @@ def test_a_small_jump_is_told_from_a_slope_next_to_the_set_alone(place):
     assert words.startswith(said) if place < 1 else words == ""
 
 
+@pytest.mark.parametrize("bounded", [False, True])
+def test_a_set_along_the_edge_of_the_domain_is_said_unless_bounds_know_it(bounded):
+    objectives = lambda x: jnp.array(
+        [jnp.sum((x - jnp.array([end, -1.0])) ** 2) + 0 * jnp.sqrt(x[1]) for end in (0.0, 1.0)]
+    )
+    box = (np.array([-1.0, 0.0]), np.array([2.0, 1.0])) if bounded else None
+    call = Call(objectives, np.full(2, 0.5), bounds=box, method=bf.NormalFlow())
+    answer = bf.BezierSimplex(np.array([[0.0, 0.0], [1.0, 0.0]]), 2, 1)
+    with double_precision():
+        words = jump_beside(call.read_problem(), answer)
+    said = "f1 has no values next to 100% of the answer, as beyond x2 = 0"
+    assert words == "" if bounded else words.startswith(said)
+
+
 def test_a_jump_far_from_the_set_does_not_matter():
     solution = bf.minimize(
         lambda x: bowls(x) + jnp.where(x[0] > 4, 5.0, 0.0),

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import NonlinearConstraint
 
 import bezierflow as bf
+from bezierflow.solve import Call
 
 A = np.array([[2.0, 0.3], [0.3, 1.0]])
 WISHES = [[0.5, 0.5], [0.2, 1.0], [1.0, 0.3]]
@@ -211,6 +212,13 @@ def test_variables_of_any_scale_give_the_same_surface(k):
     assert 0.1 < solution.error.diameter < 10
     given = bf.minimize(scaled(k), np.array([0.1 * k, 0.1 / k]), bf.NormalFlow(x_scale=[k, 1 / k]))
     np.testing.assert_allclose(designs(given) * [1 / k, k], designs(plain), atol=1e-6)
+
+
+def test_the_tail_of_an_exponential_tells_no_unit():
+    """At the center of the box f2 bends along x0 by 1e-170, and by 2 along x1."""
+    pit = lambda x: jnp.array([x[0], 1 - x[0] + x[1] ** 2 - jnp.exp(-(((x[0] - 0.3) / 0.01) ** 2))])
+    problem = Call(pit, np.array([0.5, 0.0]), method=bf.NormalFlow()).read_problem()
+    assert problem.raveling.units.tolist() == [1.0, 1.0]
 
 
 def test_a_scaled_solution_survives_its_file(tmp_path):

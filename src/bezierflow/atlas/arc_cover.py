@@ -22,21 +22,33 @@ def held(
     slack: float,
 ) -> Bool[np.ndarray, " n_1"]:
     """Which stretches between consecutive coordinates arcs hold from end to end, as low as the
-    levels there."""
-    ends = np.array(sorted(_interval(arc) for arc in arcs))
+    levels there.
+
+    The level of a front is a continuous function of the chart: where the lowest arc ends and the
+    next one is higher, something lies between them.
+    """
+    L, arcs = len(box[0]), sorted(arcs, key=_interval)
+    ends = np.array([_interval(arc) for arc in arcs])
     reach = np.maximum.accumulate(ends[:, 1])
     # Where no later interval begins before all earlier ones have ended there is a hole.
     holes = np.flatnonzero(ends[1:, 0] > reach[:-1] + slack)
     low, high = np.append(-np.inf, reach[holes]), np.append(ends[0, 0], ends[holes + 1, 0])
     low, high = np.append(low, reach[-1]), np.append(high, np.inf)
-    inside = ~((c[1:] > low + slack) & (c[:-1] < high - slack)).any(axis=1)
     # Nodes a little beyond the end of an arc are compared with that end.
     at = np.clip(c, ends[0, 0], reach[-1])
     for begin, end in zip(low[1:-1], high[1:-1], strict=True):
         at = np.where((at > begin) & (at < end), np.where(2 * at < begin + end, begin, end), at)
-    claims = ask_patches(arcs, at @ frame(2), box)
+    beside = ends + 2 * slack * np.array([-1.0, 1.0])
+    claims = ask_patches(arcs, np.concatenate([at, beside.reshape(-1, 1)]) @ frame(2), box)
+    found, lowest = claims.number >= 0, claims.y[:, L]
+    of_ends = np.array([arc(end[:, None])[:, L] for arc, end in zip(arcs, ends, strict=True)])
+    n, jump = len(c), 5 * slack
+    rises = found[n:] & (lowest[n:] > of_ends.ravel() + jump)
+    loose = np.sort([ends, beside], axis=0).reshape(2, -1)[:, rises]
+    low, high = np.append(low, loose[0] - slack), np.append(high, loose[1] + slack)
+    inside = ~((c[1:] > low + slack) & (c[:-1] < high - slack)).any(axis=1)
     # An arc that is lower than a node is the better one of the two.
-    as_low = (claims.number >= 0) & (claims.y[:, len(box[0])] < level + slack)
+    as_low = found[:n] & (lowest[:n] < level + slack)
     return inside & as_low[1:] & as_low[:-1]
 
 
@@ -49,7 +61,15 @@ def front_arcs(
     arcs = sorted(arcs, key=_interval)
     if not arcs:
         return []
-    places = [np.linspace(*_interval(arc), SCHEDULE.on_arc) for arc in arcs]
+    # A short arc may be better than the middle of a long one.
+    ends = np.array([_interval(arc) for arc in arcs])
+    marks = np.concatenate([ends.ravel(), ends.mean(axis=1)])
+    places = [
+        np.unique(
+            np.append(np.linspace(low, high, SCHEDULE.on_arc), marks[_between(marks, low, high)])
+        )
+        for low, high in ends
+    ]
     points = np.concatenate([_sample(arc, c) for arc, c in zip(arcs, places, strict=True)])
     known = np.concatenate([points, nodes])
 
@@ -58,10 +78,10 @@ def front_arcs(
         level = np.minimum(level, ask_patches(arcs, centered(f), box).y[:, len(box[0])])
         return level > f.mean(axis=1) - 5 * tol
 
-    parts = []
-    for arc, c, on in zip(arcs, places, good(points).reshape(-1, SCHEDULE.on_arc), strict=True):
-        if on.any():
-            parts.append((*_good_part(lambda c, arc=arc: good(_sample(arc, c)), c, on), arc))
+    parts, runs = [], np.split(good(points), np.cumsum([len(c) for c in places])[:-1])
+    for arc, c, on in zip(arcs, places, runs, strict=True):
+        stretches = _good_parts(lambda c, arc=arc: good(_sample(arc, c)), c, on)
+        parts += [(*stretch, arc) for stretch in stretches]
     out = _joined(sorted(parts, key=lambda part: part[:2]), first, SCHEDULE.touching * tol)
     if not out:
         return []
@@ -79,39 +99,54 @@ def _sample(arc: Patch, c: np.ndarray) -> Float[np.ndarray, "n n_objectives"]:
     return arc.label.values(arc(c[:, None]), c[:, None])
 
 
-def _good_part(
+def _between(c: np.ndarray, low: float, high: float) -> Bool[np.ndarray, " n"]:
+    return np.asarray((c > low) & (c < high))
+
+
+def _good_parts(
     good: Callable[[np.ndarray], np.ndarray], c: np.ndarray, on: Bool[np.ndarray, " n"]
-) -> tuple[float, float]:
-    """The part of an interval that is good, from where it is so at some coordinates."""
-    ends = []
-    for k, way in zip(np.flatnonzero(on)[[0, -1]], (-1, 1), strict=True):
-        inside = c[k]
-        if 0 <= k + way < len(c):
-            outside = c[k + way]
-            for _ in range(SCHEDULE.bisections):
-                between = np.linspace(inside, outside, len(c) + 1)
-                last = int(np.append(~good(between[1:-1]), True).argmax())
-                inside, outside = between[last], between[last + 1]
-        ends.append(float(inside))
-    return ends[0], ends[1]
+) -> list[tuple[float, float]]:
+    """The parts of an interval that are good, from where it is so at some coordinates."""
+    changes = np.flatnonzero(np.diff(np.concatenate([[0], on, [0]])))
+    parts = []
+    for first, last in zip(changes[::2], changes[1::2] - 1, strict=True):
+        ends = []
+        for k, way in ((first, -1), (last, 1)):
+            inside = c[k]
+            if 0 <= k + way < len(c):
+                outside = c[k + way]
+                for _ in range(SCHEDULE.bisections):
+                    between = np.linspace(inside, outside, SCHEDULE.on_arc + 1)
+                    last_good = int(np.append(~good(between[1:-1]), True).argmax())
+                    inside, outside = between[last_good], between[last_good + 1]
+            ends.append(float(inside))
+        parts.append((ends[0], ends[1]))
+    return parts
 
 
 def _joined(parts: list[tuple[float, float, Patch]], region: int, slack: float) -> list[Patch]:
     """Arcs from one coordinate to another, those that were followed twice once, and those of one
-    label that touch in one region."""
+    curve that touch in one region."""
     out: list[Patch] = []
-    key, reach = b"", -np.inf
+    reach = -np.inf
     for low, high, arc in parts:
-        same = arc.label.key == key
-        region += bool(out) and not (same and low < reach + slack)
+        same = bool(out) and low < reach + slack and _meet(out[-1], arc, min(low, reach))
+        region += bool(out) and not same
         if same and high <= reach:
             continue
-        key, low, reach = arc.label.key, max(low, reach) if same else low, high
+        low, reach = max(low, reach) if same else low, high
         domain = np.array(
             [[1.0, high + SCHEDULE.rounding_of_ends], [-1.0, SCHEDULE.rounding_of_ends - low]]
         )
         out.append(replace(arc, domain=domain, region=region))
     return out
+
+
+def _meet(one: Patch, other: Patch, c: float) -> bool:
+    """Whether arcs with the same things active have the same design at a coordinate."""
+    L, at = len(one.label.side), np.array([[c]])
+    same = one.label.key == other.label.key
+    return same and bool(np.abs((one(at) - other(at))[0, :L]).max(initial=0) < SCHEDULE.apart)
 
 
 def _end(arc: Patch, m: int, region: int) -> Patch:

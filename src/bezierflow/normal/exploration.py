@@ -32,6 +32,9 @@ ROUNDING = 1e-9
 """A rise along the way of less than this, of an objective's range or its size at the probe, is
 none."""
 
+BLOCK = 512
+"""Probes whose neighbors are looked for at a time."""
+
 Gain = Callable[[Rows, Float[np.ndarray, "n n_objectives"]], Float[np.ndarray, " n"]]
 """By how much each point, with its objectives, beats the incumbents; in units of ranges."""
 
@@ -149,23 +152,20 @@ def better_corners(curvature: Curvature, rival: Float[np.ndarray, " width"]) -> 
 
 
 def probes_around(
-    center: Float[np.ndarray, " n_variables"], size: float, numbers: Schedule = USUAL
-) -> Float[np.ndarray, "n n_variables"]:
-    """Evenly spread points in cubes around a center, whose sides are multiples of a size: so many
-    for each cube as `Schedule.probes` says."""
+    center: Float[np.ndarray, " n_variables"], size: float, n: int, numbers: Schedule = USUAL
+) -> Float[np.ndarray, "n_boxes n_each n_variables"]:
+    """About n evenly spread points in cubes around a center, as many in each, whose sides are
+    multiples of a size."""
     sides = _sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), numbers)
-    cube = _evenly_spread(numbers.probes * len(sides), len(center)) - 0.5
-    return center + np.repeat(sides, numbers.probes)[:, None] * cube
+    cube = _evenly_spread(-(-n // len(sides)) * len(sides), len(center)) - 0.5
+    return center + sides[:, None, None] * cube.reshape(len(sides), -1, len(center))
 
 
 def probes_within(
-    low: Float[np.ndarray, " n_variables"],
-    high: Float[np.ndarray, " n_variables"],
-    numbers: Schedule = USUAL,
+    low: Float[np.ndarray, " n_variables"], high: Float[np.ndarray, " n_variables"], n: int
 ) -> Float[np.ndarray, "n n_variables"]:
-    """As many points, evenly spread all over a box."""
-    cube = _evenly_spread(numbers.probes * len(numbers.boxes), len(low))
-    return low + (high - low) * cube
+    """Points evenly spread all over a box."""
+    return low + (high - low) * _evenly_spread(n, len(low))
 
 
 def _evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
@@ -235,11 +235,13 @@ def _lower_than_neighbors(
     parts = []
     for x, own in zip(probes, np.split(sums, len(probes)), strict=True):
         squared = (x**2).sum(axis=1)
-        apart = squared[:, None] + squared[None] - 2 * x @ x.T  # of all pairs, in little memory
-        near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
-        itself = np.asarray(near == np.arange(len(x))[:, None])
-        others = np.where(itself[..., None], np.inf, own[near])
-        parts.append((own < others.min(axis=1)) & np.isfinite(own))
+        for rows in np.array_split(np.arange(len(x)), -(-len(x) // BLOCK)):
+            # of all pairs, in little memory
+            apart = squared[rows, None] + squared[None] - 2 * x[rows] @ x.T
+            near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
+            itself = np.asarray(near == rows[:, None])
+            others = np.where(itself[..., None], np.inf, own[near])
+            parts.append((own[rows] < others.min(axis=1)) & np.isfinite(own[rows]))
     return np.concatenate(parts)
 
 

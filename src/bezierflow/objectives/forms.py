@@ -49,8 +49,9 @@ forwards only."""
 BREAKS = (
     *("floor", "ceil", "round", "sign", "select", "sort", "arg", "rem", "convert_element_type"),
     *("div", "log", "rsqrt", "pow", "tan", "pure_callback", "io_callback", "ffi_call", "while"),
+    *("sqrt", "asin", "acos", "acosh", "atanh"),
 )
-"""Likewise those with jumps or poles."""
+"""Likewise those with jumps, poles, or places without values."""
 
 Vector = Float[np.ndarray, " n_variables"]
 
@@ -210,7 +211,8 @@ def check_shape(values: PyTree, name: str) -> int:
 
 
 def can_break(flat: Callable[[Array], Array], n_variables: int) -> bool:
-    """Whether a function may jump or have poles: it runs on the host, or has operations that do."""
+    """Whether a function may jump, have poles, or no values: it runs on the host, or has operations
+    that do."""
     with double_precision():
         program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
     return any(name.startswith(BREAKS) for name in operations(program))

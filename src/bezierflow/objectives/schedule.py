@@ -39,6 +39,8 @@ class Schedule:
         repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
         projections: steps of Newton's method onto equality constraints,
         on_manifold: which then hold up to this.
+        steps_inside: steps of Newton's method to where inequalities hold, too,
+        too_far: each so many times as long.
         unequal: variables are scaled where the lengths over which they matter differ by more than
             this factor.
         compared: points at which a traced NumPy function is compared with its original.
@@ -74,6 +76,8 @@ class Schedule:
     repair_precision: float = 1e-15
     projections: int = 12
     on_manifold: float = 1e-9
+    steps_inside: int = 25
+    too_far: float = 1.1
     unequal: float = 100.0
     compared: int = 30
     compared_slopes: int = 4

@@ -286,7 +286,8 @@ def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def jump_beside(problem: Problem, answer: Any) -> str:
-    """Which objective jumps next to a design of an answer, in words; empty where none does.
+    """Which objective jumps next to a design of an answer, or has no values next to many, in words;
+    empty where none does.
 
     An interval of each variable around designs is halved: of a continuous function the difference
     between its ends vanishes with it, of a jump it stays. Functions on the host are asked for the
@@ -309,6 +310,17 @@ def jump_beside(problem: Problem, answer: Any) -> str:
             points = np.asarray(problem.feasible.clip(points))
         return evaluator.values(points.reshape(-1, L)).reshape(n, N, M, M)[v, k, m, m]
 
+    edge = step[v] * SCHEDULE.beside_edge
+    bad = ~np.isfinite(values(x[k, v] - edge)) | ~np.isfinite(values(x[k, v] + edge))
+    share = float(bad.any(axis=(0, 2)).mean())
+    if share > SCHEDULE.most_at_edge:
+        i, j, o = np.argwhere(bad)[0]
+        place = f"{names.solver_variables[i]} = {x[j, i] * problem.raveling.units[i]:.4g}"
+        return (
+            f"{names.objectives[o]} has no values next to {share:.0%} of the answer, as beyond"
+            f" {place}: a set that ends where values do cannot be verified; keep that out by bounds"
+            " or a constraint"
+        )
     low, high = x[k, v] - step[v], x[k, v] + step[v]
     left, right = values(low), values(high)
     span = np.nanmax([left, right], axis=(0, 1, 2)) - np.nanmin([left, right], axis=(0, 1, 2))

@@ -223,7 +223,7 @@ class _Look:
         self.budget = getattr(call.method, "budget", None)
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
         self.is_convex, self.searched, self.why_none = False, False, ""
-        self.spread: tuple[Designs, Values] | None = None
+        self.spread: tuple[Float[np.ndarray, "n_boxes n n_variables"], Values] | None = None
         self.compared: set[bytes] = set()
         self.rng = np.random.default_rng([call.seed, 7])
         along, segments, k = lines_for(self.L, 1)
@@ -249,14 +249,22 @@ class _Look:
             if k == 0 and self.is_convex and not len(self.rivals):
                 self.beside_tangents(looked)
 
-    def designs(self) -> Designs:
-        """All over the box, or over nested ones around the answer where there are no bounds."""
-        low, high = self.box
+    def designs(self) -> Float[np.ndarray, "n_boxes n n_variables"]:
+        """All over the box, or over nested ones around the answer where there are no bounds: more
+        of them where JAX computes values."""
+        (low, high), n = self.box, SCHEDULE.fewest_designs
+        if self.is_exact:
+            n = int(np.clip(SCHEDULE.population_values * self.L, n, SCHEDULE.most_spread))
         if not self.feasible.unbounded:
-            return probes_within(low, high)
+            return probes_within(low, high, n)[None]
         # The box is that many times as wide as the answer.
         size = float(np.linalg.norm(high - low)) / (1 + 2 * SCHEDULE.around)
-        return probes_around(self.standard.x.mean(axis=0), size)
+        return probes_around(self.standard.x.mean(axis=0), size, n)
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether derivatives are, of objectives as they are given."""
+        return self.problem.form.is_exact and self.place is None
 
     def values(self, x: Designs) -> tuple[Values, Rows]:
         """Objectives, infinite where a design is not feasible or has no values; and all rows whose
@@ -328,15 +336,19 @@ class _Look:
         if not self.problem.form.is_exact:
             return
         few = self.L * n_rows * SCHEDULE.most_population_values > SCHEDULE.most_numbers
-        x = self.designs()[:: SCHEDULE.apart_if_looked if few or looked else 1]
+        boxes = self.designs()
+        x = boxes.reshape(-1, self.L)
+        thin = len(x) * (SCHEDULE.apart_if_looked if few or looked else 1)
+        some = slice(None, None, max(thin // SCHEDULE.fewest_designs, 1))
         evaluator = JaxEvaluator(rows, n_rows, self.L, self.budget, self.evaluations)
-        found = evaluator.jacobians(x)
+        values, gradients = evaluator.values(x), evaluator.jacobians(x[some]).gradients
         self.evaluations, self.n = evaluator.evaluations, self.n + len(x)
-        broken = (found.values[:, self.M :] > 0).any(axis=1, keepdims=True)
-        f = np.where(broken, np.inf, found.values[:, : self.M])
-        self.spread = x, np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf)
-        self.compare(*self.spread)
-        worst = above_tangents(x, found.values, found.gradients)
+        broken = (values[:, self.M :] > 0).any(axis=1, keepdims=True)
+        f = np.where(broken, np.inf, values[:, : self.M])
+        f = np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf)
+        self.spread = boxes, f
+        self.compare(x, f)
+        worst = above_tangents(x, values, gradients, some)
         self.is_convex = not worst.any()
         if self.is_convex or len(self.rivals):
             return
@@ -353,22 +365,24 @@ class _Look:
         return np.asarray(self.feasible.clip(ends))
 
     def all_over(self) -> None:
-        """Designs all over the box, or over nested ones around the answer without bounds; and the
-        bottoms of wells that they hint at."""
-        exact = self.problem.form.is_exact and self.place is None
+        """Designs all over the box, or over nested ones around the answer without bounds; those
+        beside them that keep constraints; and the bottoms of wells that they hint at."""
         if self.spread is None:
-            x = self.designs() if exact else self.designs()[:: self.thrift]
-            self.spread = x, self.look(x)[0]
-        (x, f), standard = self.spread, self.standard
-        if len(self.rivals) or not exact or isinstance(standard.answer, BezierSimplex):
-            return  # a surface has followed wells around it by itself
+            boxes = self.designs()[:, :: 1 if self.is_exact else self.thrift]
+            self.spread = boxes, self.look(boxes.reshape(-1, self.L))[0]
+        (boxes, f), standard = self.spread, self.standard
+        x = boxes.reshape(-1, self.L)
+        if self.is_exact and self.feasible.n_inequalities:
+            self.look(self.inside(x[self.feasible.violation(x) > 0]))
+        own = isinstance(standard.answer, BezierSimplex) and self.feasible.unbounded
+        if len(self.rivals) or not self.is_exact or own:
+            return  # a surface without bounds has followed wells around it by itself
         spread = np.linspace(0, len(standard.x) - 1, SCHEDULE.compared_points).astype(int)
         rows = np.concatenate([standard.f.argmin(axis=0), spread])
         incumbents = Incumbents(standard.x[rows], standard.f[rows], standard.units)
         evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
         diameter = float(np.linalg.norm(np.ptp(incumbents.x, axis=0)))
         curvature = Matrices(evaluator, incumbents.x[: self.M], diameter)
-        boxes = x.reshape(-1, NormalSchedule().probes, self.L)
 
         def gain(x: Designs, f: Rows) -> np.ndarray:
             return standard.lead(np.where((self.feasible.violation(x) > 0)[:, None], np.inf, f))
@@ -380,11 +394,18 @@ class _Look:
             incumbents,
             gain,
             self.L,
-            self.feasible.clip,
+            self.inside,
         )
         self.evaluations = evaluator.evaluations
         if found is not None:
             self.rivals = found[None]
+
+    def inside(self, x: Designs) -> Designs:
+        """Designs beside these that keep bounds and constraints."""
+        x = np.asarray(self.feasible.clip(x))
+        if not self.feasible.n_inequalities or bridges(self.feasible) or not len(x):
+            return x
+        return Manifold(self.feasible).project(x, inside=True)
 
     def along_variables(self) -> None:
         """Designs of the answer with one variable moved to the lowest place elsewhere in its range,
@@ -529,22 +550,30 @@ class _Bends(eqx.Module):
 
 
 def above_tangents(
-    x: Designs, values: Rows, gradients: Float[np.ndarray, "n n_rows n_variables"]
+    x: Designs, values: Rows, gradients: Float[np.ndarray, "k n_rows n_variables"], some: slice
 ) -> Float[np.ndarray, " n"]:
-    """By how many of its relations to some of the designs each one shows that a row is not convex:
-    its tangent plane lies above their values by more than rounding, or theirs above its own."""
+    """By how many of its relations to others each design shows that a row is not convex: its
+    tangent plane, where gradients of some designs are known, lies above their values by more than
+    rounding, or theirs above its own."""
     counts = np.zeros(len(x))
     for f, g in zip(values.T, gradients.swapaxes(0, 1), strict=True):
-        good = np.isfinite(f) & np.isfinite(g).all(axis=1)
+        good, flat = np.isfinite(f), np.isfinite(g).all(axis=1)
+        planes = np.arange(len(x))[some][flat & good[some]]
         counts += ~good  # where there are no values a row is not convex on the box
-        y, f, g = x[good], f[good], g[good]
-        at, span = f - (g * y).sum(axis=1), np.ptp(f) if len(f) else 0.0
-        few = slice(None, None, SCHEDULE.apart_for_tangents)
+        counts[some] += ~flat
+        others, g = np.flatnonzero(good), g[flat & good[some]]
+        span = np.ptp(f[others]) if len(others) else 0.0
+        at, few = (
+            f[planes] - (g * x[planes]).sum(axis=1),
+            slice(None, None, SCHEDULE.apart_for_tangents),
+        )
         for one, other, axis in ((slice(None), few, 1), (few, slice(None), 0)):
-            ahead = g[one] @ y[other].T
-            size = np.abs(f[other]) + np.abs(ahead) + np.abs(at[one, None])
+            there = others[other]
+            ahead = g[one] @ x[there].T
+            size = np.abs(f[there]) + np.abs(ahead) + np.abs(at[one, None])
             noise = SCHEDULE.clearly_apart * np.finfo(float).eps * size + SCHEDULE.rounding * span
-            counts[good] += (at[one, None] + ahead - f[other] > noise).sum(axis=axis)
+            above = at[one, None] + ahead - f[there] > noise
+            counts[there if axis == 0 else planes[one]] += above.sum(axis=axis)
     return counts
 
 
@@ -554,7 +583,9 @@ def only_point(feasible: FeasibleSet, box: Box) -> Float[np.ndarray, " n_variabl
     low, high = box
     if feasible.n_equalities < np.count_nonzero(low < high):
         return None
-    x = Manifold(feasible).project(probes_within(low, high)[:: SCHEDULE.thrift])
+    x = Manifold(feasible).project(
+        probes_within(low, high, SCHEDULE.fewest_designs)[:: SCHEDULE.thrift]
+    )
     x = x[feasible.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max())]
     apart = SCHEDULE.one_design * (1 + np.abs(x).max(initial=0.0))
     return x[0] if len(x) and np.ptp(x, axis=0).max() <= apart else None

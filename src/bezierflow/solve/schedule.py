@@ -42,8 +42,10 @@ class Schedule:
             at,
         segments: and so many between the answer and the box,
         lengths: of which they are shares.
-        apart_if_looked: tangent planes are looked at in one of so many of the designs at which
-            values are, where somebody has looked all over the box before, else in all of them,
+        fewest_designs: all over the box; as many as a population has where derivatives are exact,
+        most_spread: and at most.
+        apart_if_looked: tangent planes are looked at in `fewest_designs` of them, and in so many
+            times fewer where somebody has looked all over the box before,
         apart_for_tangents: and each is compared with one in so many of the others.
         thrift: functions on the host are called at so many times fewer places of a line, and others
             within a small budget.
@@ -56,6 +58,8 @@ class Schedule:
             a jump,
         across_break: which changes an objective by this share of its range; or by `clear` of that
             where the interval can be halved until nothing else does.
+        beside_edge: so much of that is next to a place without values,
+        most_at_edge: where no larger share of an answer may lie.
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
         farthest: objectives are followed along variables up to 10 to this power.
@@ -135,6 +139,8 @@ class Schedule:
     least_lines: int = 6
     segments: int = 12
     lengths: tuple[float, float, float] = (0.05, 0.3, 1.0)
+    fewest_designs: int = 1536
+    most_spread: int = 6000
     apart_if_looked: int = 4
     apart_for_tangents: int = 9
     thrift: int = 3
@@ -144,6 +150,8 @@ class Schedule:
     broken_values: int = 3000
     beside_break: float = 1e-2
     across_break: float = 0.05
+    beside_edge: float = 1e-2
+    most_at_edge: float = 0.02
     descent_steps: int = 200
     farthest: int = 7
     scanned: int = 64
