@@ -167,6 +167,7 @@ def balls() -> Iterator[Case]:
             bounded=True,
             designs=designs,
             g=lambda x, xp: [(x**2).sum(-1) - 1],
+            kept=4e-6,
         )
     for n in (3, 10):
         goals = np.zeros((2, n))
@@ -183,6 +184,7 @@ def balls() -> Iterator[Case]:
             bounded=True,
             designs=on_circles(goals[:, :2], [((0.0, 0.0), 1 + 1e-12)], n),
             g=lambda x, xp: [1 - (x**2).sum(-1)],
+            kept=4e-6,
         )
 
 

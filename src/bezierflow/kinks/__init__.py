@@ -2,7 +2,15 @@
 with rows that hold them up."""
 
 from .lifted import Lifted
-from .lifting import CannotLiftError, Lifting, find_kinks, has_norms, lift_kinks, with_slopes
+from .lifting import (
+    CannotLiftError,
+    Lifting,
+    find_kinks,
+    has_norms,
+    keeps_kinks,
+    lift_kinks,
+    with_slopes,
+)
 
 __all__ = [
     "CannotLiftError",
@@ -10,6 +18,7 @@ __all__ = [
     "Lifting",
     "find_kinks",
     "has_norms",
+    "keeps_kinks",
     "lift_kinks",
     "with_slopes",
 ]

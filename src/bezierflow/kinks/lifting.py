@@ -79,6 +79,16 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
     return n
 
 
+def keeps_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether there are kinks that cannot be lifted, beside norms."""
+    try:
+        find_kinks(objectives, n_variables)
+    except CannotLiftError:
+        return True
+    with double_precision():
+        return bool(set(_rest(objectives, n_variables, 0)) - {"norm"})
+
+
 def has_norms(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether norms are among the kinks that may be lifted."""
     return any(is_norm for _, _, is_norm in count_kinks(objectives, n_variables))

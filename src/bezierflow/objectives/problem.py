@@ -318,7 +318,7 @@ def own_scale(
     is measured in thousands and another in thousandths, none of them means much. The curvature of
     the objectives along an axis, 1/s², tells the length s over which that variable matters: 1/s_i²
     is the mean of |∂²f_m/∂x_i²| over the objectives m, each relative to its largest. A variable
-    along which no objective bends (by more than ε² of that) has the geometric mean of the others.
+    along which no objective bends (by more than ε⁴ of that) has the geometric mean of the others.
     The lengths have the geometric mean 1, and are powers of two, so that scaling rounds nothing.
     """
     if len(x) < 2 or len(x) > SCHEDULE.most_scaled:
@@ -331,7 +331,7 @@ def own_scale(
         return None
     relative = np.mean(bent[most[:, 0] > 0] / most[most[:, 0] > 0], axis=0)
     # The tail of an exponential bends by 1e-170, which tells no length.
-    known = relative > np.finfo(float).eps ** 2
+    known = relative > np.finfo(float).eps ** 4
     length = 1 / np.sqrt(np.where(known, relative, np.exp(np.log(relative[known]).mean())))
     if length.max() <= SCHEDULE.unequal * length.min():
         return None

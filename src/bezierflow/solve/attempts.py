@@ -419,10 +419,10 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
         words = f"no better point among {before} probes when it was found"
         return made.noted(words)._replace(error=replace(error, n_probes=before))
     feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
-    looked, spent = feasible.unbounded and error.n_probes > 0, made.evaluations
+    spent = made.evaluations
     try:
         with problem.calls.during("estimate"):
-            probed = probe(problem, made.surface, feasible, box, spent, call, looked)
+            probed = probe(problem, made.surface, feasible, box, spent, call, error)
     except KeyboardInterrupt:
         return made.interrupted("while a better answer was looked for")
     error = replace(error, n_probes=error.n_probes + probed.n)

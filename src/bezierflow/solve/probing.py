@@ -19,7 +19,9 @@ compared with it, in this order, until one is better:
 5. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
    evaluations, and descents from its best.
 
-Without bounds the box lies around the answer. Designs keep equality constraints by projection.
+Where kinks were not lifted descents stop at them, and small steps from the answer come before all
+of these. Without bounds the box lies around the answer. Designs keep equality constraints by
+projection.
 """
 
 from contextlib import suppress
@@ -30,11 +32,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from ..answer import BezierAtlas, best_levels
+from ..answer import BezierAtlas, ErrorEstimate, best_levels
 from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_t
+from ..kinks import keeps_kinks
 from ..normal import (
     Incumbents,
     Matrices,
@@ -90,7 +93,7 @@ def probe(
     box: Box,
     spent: Evaluations,
     call: Call,
-    looked: bool = False,
+    error: ErrorEstimate | None = None,
 ) -> Probed:
     """Looks for designs that are better than an answer, as the module says.
 
@@ -101,11 +104,14 @@ def probe(
         box: to look in.
         spent: before.
         call: its budget, time limit and seed.
-        looked: whether whoever found a surface has looked all over the box; for an atlas one has.
+        error: of the answer, as its run has measured it.
     """
+    # Without bounds a run may have looked around its surface; an atlas always has.
+    probed = error is not None and error.n_probes > 0
+    looked = isinstance(answer, BezierAtlas) or (feasible.unbounded and probed)
     look = _Look(problem, feasible, box, spent, call)
     with suppress(BudgetSpentError):
-        look.hold(answer, looked or isinstance(answer, BezierAtlas))
+        look.hold(answer, looked, None if error is None else error.front)
     words = f"no better point among {look.n} fresh probes"
     words += ", along which objectives are convex" if look.is_convex else ""
     return Probed(look.rivals, look.n, look.evaluations, words, look.shortage)
@@ -132,12 +138,17 @@ class Standard:
         x, f: points of the answer and their objectives.
         units: the range of each objective over them; of one that is one value all over them, a
             small share of how it varies elsewhere.
-        clear: a lead below this is none.
+        clear: a lead below this is none,
+        least: and nothing below that is looked for.
         has_holes: whether an objective has no value at a point of a surface.
     """
 
-    def __init__(self, problem: Problem, answer: BezierSimplex | BezierAtlas):
+    def __init__(self, problem: Problem, answer: BezierSimplex | BezierAtlas, stated: float | None):
         self.problem, self.answer, self.has_holes = problem, answer, False
+        # Answers of an atlas of curves are as exact as it says.
+        exact = isinstance(answer, BezierAtlas) and answer.n_objectives == 2 and stated is not None
+        least = 3 * stated if exact else SCHEDULE.clear
+        self.least = float(np.clip(least, SCHEDULE.clear_on_curves, SCHEDULE.clear))
         if isinstance(answer, BezierAtlas):
             units, points = answer.units, answer.points
             self.x, self.f = units.x(points.z), units.ideal + points.f * units.span
@@ -150,7 +161,7 @@ class Standard:
             t = np.concatenate([np.eye(answer.n_objectives), rng.permutation(t)[:n]])
             self.x, self.f = self._ask(t)
             self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
-        self.units, self.clear = np.ones(answer.n_objectives), SCHEDULE.clear
+        self.units, self.clear = np.ones(answer.n_objectives), self.least
 
     def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
         """Points of a surface, which cost nothing of the budget."""
@@ -169,7 +180,7 @@ class Standard:
         self.units = np.where(span > SCHEDULE.negligible * varies, span, small)
         noise = max((part.differences.noise for part in bridges(self.problem.flat)), default=0.0)
         rounding = np.abs(own).max(axis=0) * max(noise, np.finfo(float).eps) / self.units
-        clear = [SCHEDULE.clear, SCHEDULE.clearly_apart * float(rounding.max())]
+        clear = [self.least, SCHEDULE.clearly_apart * float(rounding.max())]
         if isinstance(self.answer, BezierSimplex):
             # A surface goes on between the points that it is looked at, as it leads them itself.
             clear.append(2 * float(self.lead(self.fresh).max(initial=0.0)))
@@ -231,9 +242,9 @@ class _Look:
         # Lines are looked at with fewer calls of a function on the host, or of a small budget.
         self.thrift = SCHEDULE.thrift if dear or bridges(self.flat) else 1
 
-    def hold(self, answer: BezierSimplex | BezierAtlas, looked: bool) -> None:
+    def hold(self, answer: BezierSimplex | BezierAtlas, looked: bool, stated: float | None) -> None:
         """Goes through the stages until one says enough."""
-        self.standard = Standard(self.problem, answer)
+        self.standard = Standard(self.problem, answer, stated)
         if self.standard.has_holes:  # whatever lies beside one would be better than what is left
             self.why_none = "a part of it has no values"
             return
@@ -241,6 +252,7 @@ class _Look:
             *(self.along_lines, self.all_over, self.along_variables),
             *(self.by_hops, self.by_population),
         )
+        self.beside_kinks()
         for k, stage in enumerate(stages):
             convex = self.is_convex and (k > 1 or looked)
             if len(self.rivals) or convex or self.call.late:
@@ -289,6 +301,31 @@ class _Look:
         rivals = x[best[lead[best] > self.standard.clear]]
         if len(rivals):
             self.rivals = rivals if self.place is None else self.place.project(rivals)
+
+    def beside_kinks(self) -> None:
+        """Points of the answer moved by small steps at random for as long as that gains in all
+        objectives, where there are kinks that were not lifted: derivatives say little there."""
+        if self.thrift > 1 or bridges(self.flat) or not keeps_kinks(self.problem.flat, self.L):
+            return
+        standard, n = self.standard, SCHEDULE.walkers
+        standard.settle(standard.f)
+        x = standard.x[np.linspace(0, len(standard.x) - 1, n).astype(int)]
+        f = goals = self.values(x)[0]
+        width, reach = np.ptp(standard.x, axis=0), np.full(n, SCHEDULE.stride)
+        width = np.maximum(width, SCHEDULE.narrowest * width.max())
+        for _ in range(SCHEDULE.strides):
+            steps = self.rng.normal(size=(n, SCHEDULE.steps_tried, self.L))
+            # of all lengths below its reach, since a kink is a narrow way
+            steps *= (reach[:, None] * 10 ** -self.rng.uniform(0, 2, steps.shape[:2]))[..., None]
+            trials = np.asarray(self.feasible.clip(x[:, None] + width * steps))
+            there = self.values(trials.reshape(-1, self.L))[0].reshape(n, -1, self.M)
+            levels = ((there - goals[:, None]) / standard.units).max(axis=2)
+            best, rows = levels.argmin(axis=1), np.arange(n)
+            better = levels[rows, best] < ((f - goals) / standard.units).max(axis=1)
+            x = np.where(better[:, None], trials[rows, best], x)
+            f = np.where(better[:, None], there[rows, best], f)
+            reach = np.where(better, 1.2, 0.5) * reach
+        self.compare(x, f)
 
     def along_lines(self) -> None:
         """Evenly spaced points on lines from designs of the answer: across the box with one

@@ -71,6 +71,11 @@ class Schedule:
             has a kink there, of a gradient from differences of values, of ranges between a file and
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
+        clear_on_curves: the same of a lead over an atlas of curves that states no more.
+        walkers: points of an answer with kinks that are moved by small steps,
+        strides: so often,
+        steps_tried: the best of so many,
+        stride: of at most this share of the set's widths at first.
         value_points: points of an answer at which objectives must be finite,
         few_points: or at least so many where a budget of calls does not allow as many,
         most_numbers: and no more than these designs have numbers.
@@ -158,6 +163,11 @@ class Schedule:
     halvings: int = 40
     steady: float = 0.75
     clear: float = 1e-3
+    clear_on_curves: float = 1e-4
+    walkers: int = 100
+    strides: int = 20
+    steps_tried: int = 16
+    stride: float = 0.1
     value_points: int = 1000
     few_points: int = 200
     most_numbers: int = 20_000_000
