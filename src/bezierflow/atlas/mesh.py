@@ -86,6 +86,7 @@ class Mesh:
         arcs: curves between nodes of two objectives, where there are Hessians.
         traced: cells, by their nodes, between which arcs were looked for.
         gaps: cells, and sides at the rim, by their nodes, in which there is no front.
+        gap_ends: where on the chart gaps between two objectives were found, in the present units.
         checked: by how much cells were worse than they said, by what they are made of.
         population: that explores.
         history: of the rounds.
@@ -110,6 +111,7 @@ class Mesh:
         self.number, self.n_made = np.zeros(0, dtype=int), 0
         self.arcs: list[Patch] = []
         self.gaps: dict[tuple[int, ...], bool] = {}
+        self.gap_ends = np.zeros((0, 2))
         self.traced: dict[tuple[int, ...], bool] = {}
         self.checked: dict[tuple[int, ...], float] = {}
         self.population: Population | None = None
@@ -231,6 +233,8 @@ class Mesh:
             )
         corners = self.corners(nodes, chart_number(objectives))
         gap = np.array([key in self.gaps for key in corners], dtype=bool)
+        if self.follows and objectives.all():
+            gap |= self.were_gaps(np.sort(c[nodes][:, :, 0], axis=1))
         # How fast designs change: a neighbor in which they change much faster is across a jump.
         z = self.z[nodes]
         speed = (z.max(axis=1) - z.min(axis=1)).max(axis=1, initial=0.0) / np.maximum(size, 1e-12)
@@ -250,6 +254,13 @@ class Mesh:
         miss = np.where(np.isnan(seen), miss, np.maximum(seen, expected))
         miss = np.where(cells.covered, 0.0, miss)
         return cells._replace(miss=np.where(gap, -1.0, miss))
+
+    def were_gaps(self, ends: Float[np.ndarray, "n 2"]) -> Bool[np.ndarray, " n"]:
+        """Which intervals are gaps whose ends have become a little better since: where constraints
+        are steep that goes on for ever."""
+        near = SCHEDULE.same_gap * np.ptp(self.gap_ends, axis=1)
+        moved = np.abs(ends[:, None] - self.gap_ends).max(axis=2)
+        return (moved < near).any(axis=1)
 
     def keys(self, cells: Cells) -> list[tuple[int, ...]]:
         """What the polynomial of each cell is made of."""
@@ -500,7 +511,7 @@ class Mesh:
         else:
             self.arcs, self.traced = [], {}
         if (program.ideal != ideal).any() or (program.span != old).any():
-            self.fitted = {}
+            self.fitted, self.gap_ends = {}, self.gap_ends[:0]
         if np.abs(np.log(program.span / old)).max() > 0.2:
             self.bend = np.tile(0.1 * np.eye(self.bend.shape[1]), (len(self.z), 1, 1))
             self.mu = np.array(self.mu)
@@ -838,8 +849,12 @@ class Mesh:
         # Cells whose middle is the same point of the front as a node, or no point of it at all.
         made = self.n_made - np.cumsum(new[::-1])[::-1] + 1
         gone = self.clean()
-        for k in np.flatnonzero(~new | (away > 0.25 * width) | np.isin(made, gone)):
+        empty = np.flatnonzero(~new | (away > 0.25 * width) | np.isin(made, gone))
+        for k in empty:
             self.gaps[keys[k]] = True
+        if self.follows:
+            ends = np.sort(np.concatenate([c[one], c[other]], axis=1)[empty], axis=1)
+            self.gap_ends = np.concatenate([self.gap_ends, ends])
 
     def follow_rim(self) -> bool:
         """Looks for nodes beyond the largest sides of the rim; whether there was anything to do."""

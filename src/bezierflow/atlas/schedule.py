@@ -167,6 +167,7 @@ class Schedule:
         news_gain: changes that gain less do not ask for another exploration.
         most_late: how often the archive is asked once more after cuts.
         news: the share of the budget after which what the archive knows better is left for later.
+        same_gap: a gap is known whose ends have moved by less than this share of its length.
         rise: a cell does not use the node beyond a neighbor in which designs change so many times
             as fast.
         checked: where intervals are checked, in their own coordinates.
@@ -359,6 +360,7 @@ class Schedule:
     news_gain: float = 1e-3
     most_late: int = 8
     news: float = 0.1
+    same_gap: float = 0.01
     rise: float = 4.0
     checked: tuple[float, float] = (0.3, 0.7)
     often: float = 0.8

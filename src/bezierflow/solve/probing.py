@@ -392,14 +392,14 @@ class _Look:
         start = x[np.argsort(-worst)[: NormalSchedule().wells]]
         weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
         weights, start = np.tile(weights, (len(start), 1)), np.repeat(start, self.M + 1, axis=0)
-        self.look(self.descended(weights, start))
+        self.look(np.asarray(self.feasible.clip(self.descended(weights, start))))
 
     def descended(self, weights: Float[np.ndarray, "n n_objectives"], start: Designs) -> Designs:
-        """Where descents of weighted sums end, moved into the bounds."""
+        """Where descents of weighted sums end, which know of no bounds."""
         evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
         ends = find_minimizers(Matrices(evaluator, start), weights, start).x
         self.evaluations = evaluator.evaluations
-        return np.asarray(self.feasible.clip(ends))
+        return np.asarray(ends)
 
     def all_over(self) -> None:
         """Designs all over the box, or over nested ones around the answer without bounds; those
@@ -519,17 +519,25 @@ class _Look:
         sums = (standard.f / standard.units) @ weights.T
         x, f = standard.x[sums.argmin(axis=0)], standard.f[sums.argmin(axis=0)]
         best, in_vain = sums.min(axis=0), 0
+        ends = self.descended(weights / standard.units, x)
+        if np.mean((ends < low) | (ends > high)) > SCHEDULE.most_outside:
+            return  # there are no bottoms of wells in the box
         for _ in range(SCHEDULE.rounds_of_hops):
             size = self.rng.uniform(*np.log(SCHEDULE.hop_lengths), (n, SCHEDULE.hops, 1))
             way = self.rng.normal(size=(n, SCHEDULE.hops, self.L))
             start = np.clip(x[:, None] + np.exp(size) * way * (high - low), low, high)
             ends = self.descended(each, start.reshape(-1, self.L))
+            ends = np.asarray(self.feasible.clip(ends))
             found = self.values(ends)[0]
             level = np.where(np.isfinite(found), each * found, np.inf).sum(axis=1)
             k = level.reshape(n, -1).argmin(axis=1) + SCHEDULE.hops * np.arange(n)
             lower = level[k] < best - standard.clear
             in_vain = 0 if lower.any() else in_vain + 1
-            if in_vain == SCHEDULE.hops_in_vain or self.call.late:
+            wells = np.round((ends - low) / (SCHEDULE.one_well * (high - low)))
+            seen_once = np.mean(np.unique(wells, axis=0, return_counts=True)[1] == 1)
+            # Where descents end in the same few wells there are no others.
+            enough = 1 if seen_once < SCHEDULE.few_wells else SCHEDULE.hops_in_vain
+            if in_vain >= enough or self.call.late:
                 break
             x, f = np.where(lower[:, None], ends[k], x), np.where(lower[:, None], found[k], f)
             best = np.where(lower, level[k], best)

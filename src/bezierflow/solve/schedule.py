@@ -36,7 +36,11 @@ class Schedule:
         hops: descents at a time from beside each design that basin hopping begins with,
         hop_lengths: so far away in each variable, in units of the box,
         hops_in_vain: until so many times in a row none is lower,
-        rounds_of_hops: and at most so often.
+        one_well: where ends that are so near to each other, in units of the box, are in one well,
+        few_wells: or once if of the wells that were met fewer than this share were met once,
+        most_outside: and not at all if descents lead out of the box in more than this share of the
+            variables;
+        rounds_of_hops: at most so often.
         of_others: what other objectives count in the sums that it makes small.
         least_lines: along variables, one for each if there are more, on which convexity is looked
             at,
@@ -139,6 +143,9 @@ class Schedule:
     hops: int = 32
     hop_lengths: tuple[float, float] = (0.01, 0.3)
     hops_in_vain: int = 5
+    one_well: float = 1e-2
+    few_wells: float = 0.5
+    most_outside: float = 0.3
     rounds_of_hops: int = 40
     of_others: float = 0.1
     least_lines: int = 6
