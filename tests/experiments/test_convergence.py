@@ -57,6 +57,35 @@ def test_the_constant_of_theorem_2_is_attained(kappa):
     assert error / least == pytest.approx((kappa + 1) / (2 * kappa**0.5))
 
 
+@pytest.mark.parametrize("q", [0.0, 0.5, 0.95])
+def test_any_contraction_lifts_with_its_factor_to_a_surface_as_good_as_theorem_3_says(q):
+    """A_t(x) = x*(t) + q R_t (x − x*(t)) with rotations R_t, most of them nearly none or half a
+    turn, by b ← Π A(b); some come near the bound."""
+    rng, nodes, degree, tightest = np.random.default_rng(0), 5, 1, 0.0
+    for _ in range(200):
+        s, weights = rng.uniform(size=nodes), rng.dirichlet(np.ones(nodes))
+        root = np.sqrt(weights)[:, None]
+        basis = np.linalg.qr(root * design_matrix(np.column_stack([s, 1 - s]), degree))[0]
+        target = root * rng.standard_normal((nodes, 2))  # in the coordinates of the norm
+        angles = np.pi * rng.integers(0, 2, nodes) + 0.1 * rng.standard_normal(nodes)
+        turns = np.array([[np.cos(angles), -np.sin(angles)], [np.sin(angles), np.cos(angles)]])
+
+        def lifted(b, target=target, basis=basis, turns=turns):
+            moved = target + q * np.einsum("ijn,nj->ni", turns, b - target)
+            return basis @ (basis.T @ moved)
+
+        start, limit = basis @ rng.standard_normal((basis.shape[1], 2)), np.zeros_like(target)
+        for _ in range(600):
+            limit = lifted(limit)
+        gap = np.linalg.norm(lifted(start) - limit)
+        assert gap <= q * np.linalg.norm(start - limit) * (1 + 1e-9) + 1e-9
+        least = np.linalg.norm(target - basis @ (basis.T @ target))
+        share = np.linalg.norm(limit - target) / least * np.sqrt(1 - q**2)
+        assert share <= 1 + 1e-9
+        tightest = max(tightest, share)
+    assert tightest > 0.8
+
+
 def test_a_map_that_is_a_polynomial_is_met_at_its_degree():
     assert max(best_fit_errors(exact_map(by_name("skew-3med")), 3, 1)) < 1e-12
     cubic = lambda t: np.column_stack([t[:, 0] ** 3, t[:, 1]])

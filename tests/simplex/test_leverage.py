@@ -9,7 +9,7 @@ import bezierflow as bf
 from bezierflow.bezier import design_matrix
 from bezierflow.precision import double_precision
 from bezierflow.simplex import Leverage, gauss_nodes, n_controls
-from bezierflow.stability import expected_gram
+from bezierflow.stability import expected_gram, gram_root
 
 
 def leverage(t, degree):
@@ -69,6 +69,18 @@ def test_joint_draws_make_the_refit_unbiased_and_independent_ones_do_not(M, degr
         z_scores.append(np.abs(away).max() * 2000**0.5)
     assert z_scores[0] < 5
     assert z_scores[1] > 5
+
+
+@pytest.mark.parametrize(("N", "least"), [(2, 0.4), (4, 1.0)])
+def test_nearly_singular_draws_are_as_rare_as_the_lemma_says(N, least):
+    """P(σ_min(Y)² ≤ s) falls at least like s^((N/D − n_c + 1)/2): exponents 1/2 and 3/2 for two
+    objectives in degree 1."""
+    t, weights = draws(Leverage(N, True, 1), 2, 100_000)
+    Z = design_matrix(t.reshape(-1, 2), 1).reshape(*t.shape[:2], -1)
+    Y = np.sqrt(weights)[..., None] * (Z @ np.linalg.inv(gram_root(2, 1)))
+    smallest = np.linalg.svd(Y, compute_uv=False)[:, -1] ** 2
+    levels = np.quantile(smallest, [1e-3, 1e-2])
+    assert np.log(10) / np.log(levels[1] / levels[0]) > least
 
 
 @pytest.mark.slow
