@@ -186,7 +186,7 @@ def interpolate(front: FrontMap, n_objectives: int, degree: int) -> PolynomialMa
 
 
 @program
-def _values(objectives: Callable[[Array], Array], x: Array | np.ndarray) -> tuple[Array]:
+def _values(objectives: Callable[[Any], Array], x: Array | np.ndarray) -> tuple[Array]:
     """Values of f at points x."""
     return (jax.vmap(objectives)(x),)
 
@@ -198,7 +198,7 @@ def _slopes(
     """Values of f on x + vX near v = 0, and slopes, by forward mode along M directions: M
     evaluations, however large L is."""
 
-    def at(x: Array, X: Array) -> tuple[Array, Array]:
+    def at(x: Any, X: Any) -> tuple[Array, Array]:
         f, along = jax.linearize(objectives, x)
         return f, jax.vmap(along)(X)
 
@@ -214,7 +214,7 @@ def _bends(
 ) -> tuple[Array, Array, Array]:
     """Values of f on x + vX + ½ vYv near v = 0, slopes and bends."""
 
-    def at(x: Array, X: Array, Y: Array) -> tuple[Array, Array, Array]:
+    def at(x: Any, X: Any, Y: Any) -> tuple[Array, Array, Array]:
         first = jax.jacfwd(lambda v: objectives(x + v @ X + v @ (v @ Y) / 2))
         v = jnp.zeros(len(X))
         return objectives(x), first(v).T, jax.jacfwd(first)(v).transpose(1, 2, 0)

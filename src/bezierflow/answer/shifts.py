@@ -82,7 +82,8 @@ class _Walk:
         return interpret(traced, inputs, _Entry.free, self._apply)
 
     def _apply(self, equation: JaxprEqn, inputs: list[_Entry]) -> list[_Entry]:
-        name, first = equation.primitive.name, inputs[0] if inputs else None
+        name = equation.primitive.name
+        first: Any = inputs[0] if inputs else None
         if name in CALLS:
             return self.outputs(inner(equation)[0], inputs)
         if name == "stop_gradient":
@@ -93,7 +94,8 @@ class _Walk:
         if not any(entry.weights.any() for entry in inputs):
             return [_Entry.free(value) for value in values]
         weights, shifts, is_exponential = _dependence(equation, inputs)
-        return [_Entry(*values, np.asarray(weights), np.asarray(shifts), is_exponential)]
+        (value,) = values
+        return [_Entry(value, np.asarray(weights), np.asarray(shifts), is_exponential)]
 
     def _shift(self, entry: _Entry) -> _Entry:
         if entry.weights.any():
@@ -118,7 +120,7 @@ def _dependence(equation: JaxprEqn, inputs: list[_Entry]) -> tuple[Any, Any, boo
         case "convert_element_type", _:
             return weights, shifts, exponential
         case ("add" | "sub", [False, False]) | ("mul" | "div", [True, True]):
-            return *_joined(*inputs, SIGNS[name]), exponential
+            return *_joined(inputs[0], inputs[1], SIGNS[name]), exponential
         case "reduce_sum", [True]:
             axes = equation.params["axes"]
             if (np.ptp(weights, axis=axes) == 0).all() and (np.ptp(shifts, axis=axes) == 0).all():
@@ -126,7 +128,7 @@ def _dependence(equation: JaxprEqn, inputs: list[_Entry]) -> tuple[Any, Any, boo
     if name in LAYOUTS and len(inputs) == 1:
         with jax.ensure_compile_time_eval():  # numbers, also where values are traced
             moved = [np.asarray(bind(equation, [part])[0]) for part in (weights, shifts)]
-        return *moved, exponential
+        return moved[0], moved[1], exponential
     raise _Dependent
 
 

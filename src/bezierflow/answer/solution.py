@@ -191,11 +191,12 @@ class Solution:
 
     def _values_at(self, x: PyTree, batch_axes: int) -> Batch:
         """The objectives at designs with numbers in place of texts."""
+        objectives: Any = self.objectives
         # Inside a JAX transformation of the user's, precision is the user's too.
         if is_traced(x):
-            return _values(self.objectives, x, batch_axes)
-        values = in_double_precision(_values, self.objectives, x, batch_axes)
-        raise_failures(self.objectives)
+            return _values(objectives, x, batch_axes)
+        values = in_double_precision(_values, objectives, x, batch_axes)
+        raise_failures(objectives)
         return values
 
     def front_std(self, t: Batch) -> Values:

@@ -172,7 +172,7 @@ class SurfaceSet(ParetoSet):
             )
         evaluator = JaxEvaluator(self.objectives, self.n_objectives, self.n_variables)
         gradients = evaluator.jacobians(np.asarray(self.surface(t))).gradients
-        known = np.isfinite(gradients).all(axis=(1, 2), keepdims=True)
+        known = np.asarray(np.isfinite(gradients).all(axis=(1, 2), keepdims=True))
         size = np.linalg.norm(np.where(known, gradients, 0.0), axis=2, keepdims=True)
         size = np.where(size > np.finfo(float).tiny, size, 1.0)
         directions = np.where(known, gradients, 0.0) / size

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from jaxtyping import PyTree
@@ -142,7 +143,7 @@ def _notebook_bar(what: str) -> Iterator[Draw]:
     installed everywhere."""
     from IPython.display import HTML, display  # type: ignore[import-not-found]  # only where a notebook runs
 
-    handle = display(HTML(_bar_html(None, what, "")), display_id=True)
+    handle: Any = display(HTML(_bar_html(None, what, "")), display_id=True)
     shown, last = -SCHEDULE.pulse_seconds, (None, "")
 
     def draw(share: float | None, note: str) -> None:

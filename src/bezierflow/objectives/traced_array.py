@@ -317,7 +317,7 @@ def _extreme(builtin: Callable[..., Any], beats: np.ufunc) -> Callable[..., Any]
         return apply(np.where, jnp.where, (beats(other, best), other, best), {})
 
     def find(*args: Any, **options: Any) -> Any:
-        parts = list(args) if len(args) > 1 else list(args[0])
+        parts = list(args if len(args) != 1 else args[0])
         if options or not has_tracer(parts):
             return builtin(parts, **options)
         return functools.reduce(better, map(wrapped, parts))
@@ -361,7 +361,8 @@ def twin_of(function: Any) -> Callable[..., Any] | None:
     """JAX's function for one of NumPy's, SciPy's or Python's `math`; None where there is none."""
     name, module = getattr(function, "__name__", ""), getattr(function, "__module__", None) or ""
     name = RENAMED.get(name, name)
-    if is_distribution(owner := getattr(function, "__self__", None)):
+    owner: Any = getattr(function, "__self__", None)
+    if is_distribution(owner):
         return getattr(getattr(jax.scipy.stats, owner.name, None), name, None)
     if module == "math":
         return _math_twin(name)

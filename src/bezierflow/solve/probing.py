@@ -522,8 +522,9 @@ class _Look:
         ends = self.descended(weights / standard.units, x)
         if np.mean((ends < low) | (ends > high)) > SCHEDULE.most_outside:
             return  # there are no bottoms of wells in the box
+        shortest, longest = np.log(SCHEDULE.hop_lengths)
         for _ in range(SCHEDULE.rounds_of_hops):
-            size = self.rng.uniform(*np.log(SCHEDULE.hop_lengths), (n, SCHEDULE.hops, 1))
+            size = self.rng.uniform(shortest, longest, (n, SCHEDULE.hops, 1))
             way = self.rng.normal(size=(n, SCHEDULE.hops, self.L))
             start = np.clip(x[:, None] + np.exp(size) * way * (high - low), low, high)
             ends = self.descended(each, start.reshape(-1, self.L))
