@@ -11,8 +11,11 @@ from bezierflow.atlas.arc_cover import front_arcs, held
 from bezierflow.atlas.arcs import trace
 from bezierflow.atlas.holding import Active, hold, signs, switched
 from bezierflow.atlas.local_solves import Ends
+from bezierflow.atlas.measuring import fair_level
+from bezierflow.atlas.mesh import Mesh
 from bezierflow.atlas.program import Program
 from bezierflow.objectives import feasible_set
+from bezierflow.precision import double_precision
 
 L = 12
 
@@ -230,3 +233,33 @@ def test_what_is_only_locally_optimal_is_no_answer():
     best = (dense[None] - F[:, None]).max(axis=2).min(axis=1)
     assert best.min() > -1e-6
     assert {bool(y) for y in solution.X[:, 1] > 0.5} == {False, True}
+
+
+def tilted():
+    """Both objectives fall with x1 at rate 1, down to the constraint x1 >= 0."""
+
+    def f(x):
+        return jnp.stack([x[0] + x[1], 1 - x[0] + x[1]])
+
+    box = np.array([0.0, -1.0]), np.array([1.0, 1.0])
+    return Program(f, 2, feasible_set(box, lambda x: -x[1], 2), box), box
+
+
+def test_what_a_violation_brings_is_no_gain():
+    program, _ = tilted()
+    with double_precision():
+        x = np.array([[0.5, 0.0], [0.5, -5e-7]])
+        r = program.values((x - program.origin) / program.unit)
+    a, mu = np.zeros((2, 2)), np.array([[0.5, 0.5, 1.0]] * 2)
+    kept, left = fair_level(program, r, a)
+    assert kept - left > 4e-7
+    kept, left = fair_level(program, r, a, mu)
+    assert abs(kept - left) < 1e-10
+
+
+def test_a_gap_stays_one_when_its_ends_move_a_little():
+    program, box = tilted()
+    mesh = Mesh(program, 1e-7, 0, box)
+    mesh.gap_ends = np.array([[0.1, 0.3], [0.3, 0.31]])
+    ends = np.array([[0.1001, 0.2999], [0.1, 0.305], [0.15, 0.2], [0.3, 0.3103]])
+    assert mesh.were_gaps(ends).tolist() == [True, False, False, False]

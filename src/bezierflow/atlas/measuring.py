@@ -88,13 +88,13 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     z, found = _both_solutions(mesh, atlas, a, mapped)
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]
-    level = _level(program, found.r, a, found.mu)
+    level = fair_level(program, found.r, a, found.mu)
     best = np.minimum(level, program.known_merit(a)[0])
     diameter, exact = _diameter(atlas, rng), program.values(z)
 
     def against(z: np.ndarray, limit: float) -> AtlasError:
         r = program.values(z)
-        gain, end = _level(program, r, a) - best, M + program.n_inequalities
+        gain, end = fair_level(program, r, a) - best, M + program.n_inequalities
         constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
         # A solution that is as good elsewhere does not make the answer wrong.
         same = mesh.polished & (np.abs(gain) < SCHEDULE.same_level)
@@ -115,7 +115,7 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     return replace(against(z, SCHEDULE.beaten), patches=against(mapped, SCHEDULE.roughest))
 
 
-def _level(
+def fair_level(
     program: Program, r: np.ndarray, a: np.ndarray, mu: np.ndarray | None = None
 ) -> Float[np.ndarray, " n"]:
     """The merit of rows, where violations that searches leave over cost what they bring, by the
@@ -140,8 +140,8 @@ def _both_solutions(
         return mapped[: len(found.z)], found
     z = atlas.answers(a[: SCHEDULE.telling_points]).z
     found = _other_solutions(mesh, a[: SCHEDULE.telling_points], z)
-    lead = _level(mesh.program, mesh.program.values(z), a[: SCHEDULE.telling_points])
-    lead -= _level(mesh.program, found.r, a[: SCHEDULE.telling_points], found.mu)
+    lead = fair_level(mesh.program, mesh.program.values(z), a[: SCHEDULE.telling_points])
+    lead -= fair_level(mesh.program, found.r, a[: SCHEDULE.telling_points], found.mu)
     if np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
         return z, found
     rest = atlas.answers(a[SCHEDULE.telling_points :]).z
