@@ -6,7 +6,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from bezierflow.kinks import CannotLiftError, find_kinks, lift_kinks
+from bezierflow.kinks import CannotLiftError, find_kinks, keeps_kinks, lift_kinks, unseen_arms
 from bezierflow.precision import double_precision
 
 A = np.random.default_rng(0).normal(size=(6, 3))
@@ -253,3 +253,19 @@ def test_a_largest_value_whose_slope_is_stopped_on_one_way_only_is_a_kink():
         )
 
     assert find_kinks(objectives, 3) == 1
+
+
+def test_arms_that_are_nowhere_the_value_are_functions_of_their_own():
+    def envelope(x):
+        hidden = jnp.sum((x - 5) ** 2) - 1
+        return jnp.array([jnp.minimum(jnp.sum(x**2), hidden), jnp.max(jnp.abs(x))])
+
+    x = np.random.default_rng(0).uniform(-2, 2, (200, 3))
+    (arm,) = unseen_arms(envelope, 3, x)
+    np.testing.assert_allclose(arm(jnp.full(3, 5.0)), [-1.0, 5.0])
+    assert not unseen_arms(envelope, 3, np.vstack([x, np.full((1, 3), 5.0)]))
+
+
+@pytest.mark.parametrize(("order", "kept"), [(jnp.sort, True), (jnp.abs, False), (jnp.sin, False)])
+def test_kinks_that_cannot_be_lifted_are_kept(order, kept):
+    assert keeps_kinks(lambda x: jnp.stack([order(x)[0], jnp.sum(x**2)]), 3) is kept

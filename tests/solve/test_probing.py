@@ -95,6 +95,34 @@ def test_a_basin_that_no_line_crosses_is_seen_by_its_tangent_planes():
     np.testing.assert_allclose(found.rivals[0], -1.2, atol=0.5)
 
 
+def test_an_arm_of_a_minimum_that_no_design_shows_is_descended_alone():
+    """Half as wide a narrow bowl in twelve dimensions holds one design in 10^11 of the box."""
+
+    def two_bowls(x):
+        narrow = jnp.sum((x + 1.2) ** 2) / 0.75
+        f = jnp.minimum(0.2 + jnp.sum((x - 0.8) ** 2) / 60, narrow)
+        return jnp.array([f, f**2])
+
+    box = np.full(12, -2.0), np.full(12, 2.0)
+    found = probed(two_bowls, bf.BezierSimplex(np.full((2, 12), 0.8), 2, 1), box)
+    np.testing.assert_allclose(found.rivals[0], -1.2, atol=1e-6)
+
+
+def test_small_steps_see_what_kinks_of_sorting_hide():
+    """A valley with steep sides that falls along a kink: no design of the box lies in it, lines
+    show convex functions, and every descent stops where it is."""
+
+    def valley(x):
+        apart = 10 * (x[0] - x[1])
+        f = jnp.sort(jnp.array([apart, -apart]))[1] + 0.05 * jnp.sum(x)
+        return jnp.array([f, 2 * f])
+
+    box = np.zeros(2), np.ones(2)
+    found = probed(valley, bf.BezierSimplex(np.full((2, 2), 0.1), 2, 1), box)
+    assert len(found.rivals)
+    assert found.rivals[0].max() < 0.1
+
+
 def test_probes_land_on_small_feasible_sets():
     """A disc of radius 0.03, a 1,500th of a percent of the box, beside the channel of the answer."""
 

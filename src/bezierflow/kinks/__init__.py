@@ -9,6 +9,7 @@ from .lifting import (
     has_norms,
     keeps_kinks,
     lift_kinks,
+    unseen_arms,
     with_slopes,
 )
 
@@ -20,5 +21,6 @@ __all__ = [
     "has_norms",
     "keeps_kinks",
     "lift_kinks",
+    "unseen_arms",
     "with_slopes",
 ]

@@ -89,6 +89,43 @@ def keeps_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
         return bool(set(_rest(objectives, n_variables, 0)) - {"norm"})
 
 
+def unseen_arms(
+    objectives: Callable[[Array], Array],
+    n_variables: int,
+    x: Float[np.ndarray, "n n_variables"],
+) -> list[Lifted]:
+    """For each arm of a maximum or minimum that is the value at none of these designs, the
+    objectives with this arm in place of it."""
+    sizes = count_kinks(objectives, n_variables)
+    as_it_is = Plan.of_all(sizes, lift=False)
+    lifted = Lifted(objectives, n_variables, as_it_is)
+    arms = [n_parts for n_parts, n, is_norm in sizes if not is_norm for _ in range(n)]
+    if not arms:
+        return []
+    with double_precision():
+        seen = on_host(_winners(lifted, jnp.asarray(x)))
+    places = np.flatnonzero([not is_norm for _, n, is_norm in sizes for _ in range(n)])
+    found = []
+    for kink, n_parts, own in zip(places.tolist(), arms, seen.T, strict=True):
+        for arm in np.setdiff1d(np.arange(n_parts), own).tolist():
+            winners = np.full(len(as_it_is.winners), AS_IT_IS)
+            winners[kink] = arm
+            plan = replace(as_it_is, winners=tuple(winners.tolist()))
+            found.append(Lifted(objectives, n_variables, plan))
+    return found
+
+
+@program
+def _winners(lifted: Lifted, x: Array) -> Array:
+    """The number of the arm that each maximum is, at designs."""
+
+    def at(x: Array) -> Array:
+        kinks = [each for each in lifted.evaluate(x)[1] if not each.is_norm]
+        return jnp.concatenate([each.parts.argmax(axis=0) for each in kinks])
+
+    return jax.vmap(at)(x)
+
+
 def has_norms(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether norms are among the kinks that may be lifted."""
     return any(is_norm for _, _, is_norm in count_kinks(objectives, n_variables))

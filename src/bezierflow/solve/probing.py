@@ -9,7 +9,8 @@ compared with it, in this order, until one is better:
    answer is the answer, and the look ends with these, or with the next if nobody looked elsewhere
    before and the budget allows it. With exact derivatives and no small budget convex means also
    that no tangent plane at a design of the next stage lies above the value at another one, which
-   sees basins that no line crosses; descents follow the designs whose planes do;
+   sees basins that no line crosses; descents follow the designs whose planes do. Functions that a
+   minimum of several is nowhere among these designs are descended alone;
 2. designs all over the box, and the bottoms of wells that they hint at (with exact derivatives and
    few variables);
 3. every variable moved alone to the lowest places along its range: in many variables a better basin
@@ -19,12 +20,13 @@ compared with it, in this order, until one is better:
 5. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
    evaluations, and descents from its best.
 
-Where kinks were not lifted descents stop at them, and small steps from the answer come before all
-of these. Without bounds the box lies around the answer. Designs keep equality constraints by
+Where kinks were not lifted descents stop at them, and small steps from the answer come after the
+lines. Without bounds the box lies around the answer. Designs keep equality constraints by
 projection.
 """
 
 from contextlib import suppress
+from functools import partial
 from typing import NamedTuple
 
 import equinox as eqx
@@ -37,7 +39,7 @@ from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_t
-from ..kinks import keeps_kinks
+from ..kinks import keeps_kinks, unseen_arms
 from ..normal import (
     Incumbents,
     Matrices,
@@ -248,18 +250,14 @@ class _Look:
         if self.standard.has_holes:  # whatever lies beside one would be better than what is left
             self.why_none = "a part of it has no values"
             return
-        stages = (
-            *(self.along_lines, self.all_over, self.along_variables),
-            *(self.by_hops, self.by_population),
-        )
-        self.beside_kinks()
-        for k, stage in enumerate(stages):
-            convex = self.is_convex and (k > 1 or looked)
-            if len(self.rivals) or convex or self.call.late:
+        first = self.along_lines, partial(self.beside_tangents, looked)
+        first = *first, self.beside_kinks, self.on_arms
+        rest = self.all_over, self.along_variables, self.by_hops, self.by_population
+        for k, stage in enumerate((*first, *rest)):
+            enough = self.is_convex and k >= len(first) + (not looked)
+            if len(self.rivals) or enough or self.call.late:
                 return
             stage()
-            if k == 0 and self.is_convex and not len(self.rivals):
-                self.beside_tangents(looked)
 
     def designs(self) -> Float[np.ndarray, "n_boxes n n_variables"]:
         """All over the box, or over nested ones around the answer where there are no bounds: more
@@ -308,7 +306,6 @@ class _Look:
         if self.thrift > 1 or bridges(self.flat) or not keeps_kinks(self.problem.flat, self.L):
             return
         standard, n = self.standard, SCHEDULE.walkers
-        standard.settle(standard.f)
         x = standard.x[np.linspace(0, len(standard.x) - 1, n).astype(int)]
         f = goals = self.values(x)[0]
         width, reach = np.ptp(standard.x, axis=0), np.full(n, SCHEDULE.stride)
@@ -364,11 +361,12 @@ class _Look:
         return bool((second >= -SCHEDULE.clearly_apart * noise).all())
 
     def beside_tangents(self, looked: bool) -> None:
-        """Whether tangent planes at designs all over the box lie below the values at the others;
-        and the minimizers that descents find from those where they do not, the worst first."""
+        """Where lines look convex, whether tangent planes at designs all over the box lie below the
+        values at the others; and the minimizers that descents find from those where they do not,
+        the worst first."""
         rows = _Bends(self.flat, self.feasible)
         n_rows = self.M + self.feasible.n_inequalities
-        if bridges(rows) or self.thrift > 1 or self.place is not None:
+        if not self.is_convex or bridges(rows) or self.thrift > 1 or self.place is not None:
             return
         if not self.problem.form.is_exact:
             return
@@ -404,11 +402,8 @@ class _Look:
     def all_over(self) -> None:
         """Designs all over the box, or over nested ones around the answer without bounds; those
         beside them that keep constraints; and the bottoms of wells that they hint at."""
-        if self.spread is None:
-            boxes = self.designs()[:, :: 1 if self.is_exact else self.thrift]
-            self.spread = boxes, self.look(boxes.reshape(-1, self.L))[0]
-        (boxes, f), standard = self.spread, self.standard
-        x = boxes.reshape(-1, self.L)
+        boxes, f = self.everywhere()
+        x, standard = boxes.reshape(-1, self.L), self.standard
         if self.is_exact and self.feasible.n_inequalities:
             self.look(self.inside(x[self.feasible.violation(x) > 0]))
         own = isinstance(standard.answer, BezierSimplex) and self.feasible.unbounded
@@ -436,6 +431,35 @@ class _Look:
         self.evaluations = evaluator.evaluations
         if found is not None:
             self.rivals = found[None]
+
+    def everywhere(self) -> tuple[Float[np.ndarray, "n_boxes n n_variables"], Values]:
+        """Designs all over the box, with their objectives."""
+        if self.spread is None:
+            boxes = self.designs()[:, :: 1 if self.is_exact else self.thrift]
+            self.spread = boxes, self.look(boxes.reshape(-1, self.L))[0]
+        return self.spread
+
+    def on_arms(self) -> None:
+        """Descents of each function that a minimum of several is at no design of the box: its
+        formula tells of a basin that nothing leads to."""
+        if not self.is_exact or self.thrift > 1 or bridges(self.flat):
+            return
+        x = self.designs().reshape(-1, self.L)
+        weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
+        for arm in unseen_arms(self.problem.flat, self.L, x)[: SCHEDULE.most_arms]:
+            own = self.everywhere()[1]
+            evaluator = JaxEvaluator(arm, self.M, self.L, self.budget, self.evaluations)
+            f = evaluator.values(x)
+            usable = np.isfinite(f) & np.isfinite(own)
+            # An arm of a maximum would lie below it, and is no better where it is the largest.
+            if not usable.any() or (f < own)[usable].any():
+                self.evaluations = evaluator.evaluations
+                continue
+            sums = np.where(usable.all(axis=1)[:, None], f, np.inf) @ weights.T
+            start = x[sums.argmin(axis=0)]
+            ends = find_minimizers(Matrices(evaluator, start), weights, start).x
+            self.evaluations = evaluator.evaluations
+            self.look(self.inside(ends))
 
     def inside(self, x: Designs) -> Designs:
         """Designs beside these that keep bounds and constraints."""

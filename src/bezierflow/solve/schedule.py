@@ -76,6 +76,7 @@ class Schedule:
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
         clear_on_curves: the same of a lead over an atlas of curves that states no more.
+        most_arms: of minima, that no design shows, are descended alone.
         walkers: points of an answer with kinks that are moved by small steps,
         strides: so often,
         steps_tried: the best of so many,
@@ -171,6 +172,7 @@ class Schedule:
     steady: float = 0.75
     clear: float = 1e-3
     clear_on_curves: float = 1e-4
+    most_arms: int = 6
     walkers: int = 100
     strides: int = 20
     steps_tried: int = 16
