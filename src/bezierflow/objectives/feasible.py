@@ -285,7 +285,12 @@ class FeasibleSet(eqx.Module):
         """Whether feasible points are rather left to a search all over the box: each slope of
         constraints that are called as they are costs as many calls as there are variables."""
         called = any(bridge.order == 0 for bridge in bridges(self))
-        return called and self.n_equalities == 0 and self.has_finite_box
+        return called and self.has_wide_box
+
+    @property
+    def has_wide_box(self) -> bool:
+        """Whether a search all over a box may follow where no feasible point is found at first."""
+        return self.n_equalities == 0 and self.has_finite_box
 
     def repair(self, x: Float[Array | np.ndarray, " n_variables"]) -> Vector:
         """A feasible point near x: x clipped to the box where that is one, else what SciPy finds,
@@ -313,13 +318,14 @@ class FeasibleSet(eqx.Module):
                 return found
             raise InfeasibleError("no feasible point was found near x0")
         spread = np.asarray(self.clip(low + (high - low) * kronecker(many, self.n_variables)))
+        steps = SCHEDULE.few_steps if self.has_wide_box else SCHEDULE.repair_steps
         # the best of the failures is what the message is about
         best, least = x, np.inf
         for some in (np.vstack([x, self.center(), spread[:n]]), None):
             if some is None:
                 some = spread[np.argsort(self.violation(spread))[:n]]
             for start in some:
-                found = _search(self, start, x)
+                found = _search(self, start, x, steps)
                 if self.contains(found):
                     return found
                 excess = np.max(self._excess(found))
@@ -347,9 +353,7 @@ def _rows(feasible: FeasibleSet, x: Array) -> tuple[Array, Array]:
     return both(x), jax.jacrev(both)(x)
 
 
-def _search(
-    feasible: FeasibleSet, start: Vector, x: Vector, steps: int = SCHEDULE.repair_steps
-) -> Vector:
+def _search(feasible: FeasibleSet, start: Vector, x: Vector, steps: int) -> Vector:
     """A point of the box near x that violates the constraints as little as a search from `start`
     achieves in so many steps."""
     free = feasible.lower < feasible.upper

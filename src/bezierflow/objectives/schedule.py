@@ -35,7 +35,8 @@ class Schedule:
             so many more, the least violating ones
         n_spread: of so many.
         repair_steps: iterations of SLSQP, and evaluations of least squares, per search.
-        called_steps: the same where constraints are called as they are, within bounds.
+        few_steps: the same in a finite box without equalities,
+        called_steps: and where constraints are called as they are there, too.
         repair_precision: what SciPy is asked for in a repair: more than `tolerance` needs.
         projections: steps of Newton's method onto equality constraints,
         on_manifold: which then hold up to this.
@@ -72,6 +73,7 @@ class Schedule:
     n_starts: int = 8
     n_spread: int = 500
     repair_steps: int = 200
+    few_steps: int = 40
     called_steps: int = 10
     repair_precision: float = 1e-15
     projections: int = 12
