@@ -13,6 +13,7 @@ from benchmarks.gallery.classes import classes
 from benchmarks.gallery.families import families
 from benchmarks.gallery.outcomes import FLOOR, answers, compare_answers, compare_truth, judge, solve
 from benchmarks.gallery.pitfalls import pitfalls
+from benchmarks.gallery.places import places
 from benchmarks.gallery.problems import KINDS, far, on_segments, problems
 from benchmarks.gallery.truth import make_truth
 
@@ -43,6 +44,8 @@ QUICK_PITFALLS = (
     "bowls + 1, noise 1e-05",
     "two equalities that cross once",
     "monotone copy: log",
+    "pit of 0.004 beside the set",
+    "shells: inside of three, L = 2",
 )
 
 SEGMENT = Case("", "", lambda x, xp: [far(x, (0, 0)), far(x, (1, 0.5))], -2, 2, (0.3, 0.3))
@@ -73,16 +76,17 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
 
 
 @pytest.mark.slow("monotone copy: log", "offset 1e6, range 1e-6, L = 1")
+@pytest.mark.slow("pit of 0.004 beside the set", "shells: inside of three, L = 2")
 @pytest.mark.parametrize("name", QUICK_PITFALLS)
-def test_quick_problems_of_the_second_trial_are_right(name):
-    (case,) = [case for case in pitfalls() if case.name == name]
+def test_quick_problems_of_later_trials_are_right(name):
+    (case,) = [case for case in [*pitfalls(), *places()] if case.name == name]
     found = solve(case)
     assert found.outcome == "right", found
 
 
 def test_the_trials_are_large_and_every_problem_has_a_name_of_its_own():
-    more = [*classes(), *pitfalls()]
-    assert len(more) >= 160
+    more = [*classes(), *pitfalls(), *places()]
+    assert len(more) >= 200
     names = [case.name for case in [*more, *problems()]]
     assert len(set(names)) == len(names)
 

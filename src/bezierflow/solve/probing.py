@@ -264,7 +264,8 @@ class _Look:
         of them where JAX computes values."""
         (low, high), n = self.box, SCHEDULE.fewest_designs
         if self.is_exact:
-            n = int(np.clip(SCHEDULE.population_values * self.L, n, SCHEDULE.most_spread))
+            most = min(SCHEDULE.population_values * self.L, SCHEDULE.most_spread)
+            n = max(n, int(min(most, SCHEDULE.kept_for_probes * (self.budget or np.inf))))
         if not self.feasible.unbounded:
             return probes_within(low, high, n)[None]
         # The box is that many times as wide as the answer.
