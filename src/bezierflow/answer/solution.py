@@ -509,7 +509,8 @@ class Solution:
         t = grid(self.n_objectives, largest_degree_within(self.n_objectives, 60))
         F = np.asarray(self.front(t))
         known, labels = self.__dict__.get("error", self.known_error), self.names.axis_labels
-        kind = self.made_by.get("objectives")
+        # what a surrogate's surface was made from is its mean, not the user's function
+        kind = None if self.surrogate is not None else self.made_by.get("objectives")
         rows = summary_rows(self.result, self.set_text, labels, F, known, self.stats, kind)
         return [*rows, ("next", next_steps(self.result, F, self.paused is not None))], F
 

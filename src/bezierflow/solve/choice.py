@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..answer import Result, Solution
+from ..answer import Solution
 from ..evaluations import Evaluations, total
 from ..names import decode
 from ..objectives import Bridge, Problem
@@ -124,6 +124,6 @@ def search(problem: Problem, call: Call, why: str) -> Solution:
     return replace(
         found,
         stats=stats,
-        result=Result(found.result.reason, f"{found.result.message}; {why}"),
+        result=found.result.noted(why),
         made_by={**found.made_by, "chosen": why},
     )
