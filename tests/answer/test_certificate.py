@@ -54,7 +54,8 @@ def smooth_maxima(x):
 
 def true_distance(solution, objectives):
     """The largest distance between surface and set that a search finds, both ways: at a grid with
-    its faces, and from the worst of it uphill. What it returns is attained."""
+    its faces, and from the worst of it uphill. Attained, unless the search for the point of the set
+    nearest to the surface's worst ends in a local minimum: then it is too large."""
     M, surface = solution.n_objectives, solution.pareto_set
     t = bf.simplex.grid(M, {2: 400, 3: 40}.get(M, 14))
 
