@@ -49,9 +49,11 @@ forwards only."""
 BREAKS = (
     *("floor", "ceil", "round", "sign", "select", "sort", "arg", "rem", "convert_element_type"),
     *("div", "log", "rsqrt", "pow", "tan", "pure_callback", "io_callback", "ffi_call", "while"),
-    *("sqrt", "asin", "acos", "acosh", "atanh"),
 )
-"""Likewise those with jumps, poles, or places without values."""
+"""Likewise those with jumps or poles."""
+
+EDGES = ("sqrt", "asin", "acos", "acosh", "atanh")
+"""Likewise others with places without values."""
 
 Vector = Float[np.ndarray, " n_variables"]
 
@@ -210,12 +212,13 @@ def check_shape(values: PyTree, name: str) -> int:
     return values.shape[0]
 
 
-def can_break(flat: Callable[[Array], Array], n_variables: int) -> bool:
-    """Whether a function may jump, have poles, or no values: it runs on the host, or has operations
-    that do."""
+def can_break(flat: Callable[[Array], Array], n_variables: int, at_edges: bool = False) -> bool:
+    """Whether a function may jump or have poles, or no values: it runs on the host, or has
+    operations that do."""
     with double_precision():
         program = jax.make_jaxpr(lambda x: flat(x))(np.zeros(n_variables))
-    return any(name.startswith(BREAKS) for name in operations(program))
+    names = (*BREAKS, *(EDGES if at_edges else ()))
+    return any(name.startswith(names) for name in operations(program))
 
 
 def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:

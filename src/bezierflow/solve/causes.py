@@ -295,7 +295,7 @@ def jump_beside(problem: Problem, answer: Any) -> str:
     """
     x = _designs(answer, SCHEDULE.few_points)[1]
     (N, L), M = x.shape, answer.n_objectives
-    if SCHEDULE.most_variables < L or not can_break(problem.flat, L):
+    if SCHEDULE.most_variables < L or not can_break(problem.flat, L, at_edges=True):
         return ""
     n, width, on_host = min(L, SCHEDULE.scanned_variables), np.ptp(x, axis=0), bridges(problem.flat)
     step = SCHEDULE.beside_break * np.maximum(width, SCHEDULE.narrowest * width.max())
@@ -321,6 +321,8 @@ def jump_beside(problem: Problem, answer: Any) -> str:
             f" {place}: a set that ends where values do cannot be verified; keep that out by bounds"
             " or a constraint"
         )
+    if not can_break(problem.flat, L):
+        return ""
     low, high = x[k, v] - step[v], x[k, v] + step[v]
     left, right = values(low), values(high)
     span = np.nanmax([left, right], axis=(0, 1, 2)) - np.nanmin([left, right], axis=(0, 1, 2))
