@@ -188,7 +188,8 @@ def test_a_surface_is_held_against_designs_all_over_the_box():
             call = Call(lambda x, d=depth: wells(x, d), np.zeros(2))
             box = feasible.lower, feasible.upper
             found = probe(call.read_problem(), line, feasible, box, Evaluations(), call)
-        assert found.n == found.evaluations.objective > 0
+        # values and gradients of one design count twice
+        assert 0 < found.n <= found.evaluations.objective
         assert bool(len(found.rivals)) == (depth > 0)
 
 

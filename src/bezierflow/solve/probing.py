@@ -433,7 +433,7 @@ class _Look:
         if found is not None:
             self.rivals = found[None]
 
-    def everywhere(self) -> tuple[Float[np.ndarray, "n_boxes n n_variables"], Values]:
+    def everywhere(self) -> tuple[Float[np.ndarray, "n_boxes n_each n_variables"], Values]:
         """Designs all over the box, with their objectives."""
         if self.spread is None:
             boxes = self.designs()[:, :: 1 if self.is_exact else self.thrift]
