@@ -303,12 +303,17 @@ class _Look:
 
     def beside_kinks(self) -> None:
         """Points of the answer moved by small steps at random for as long as that gains in all
-        objectives, where there are kinks that were not lifted: derivatives say little there."""
+        objectives, and its ends in their own, where there are kinks that were not lifted:
+        derivatives say little there."""
         if self.thrift > 1 or bridges(self.flat) or not keeps_kinks(self.problem.flat, self.L):
             return
-        standard, n = self.standard, SCHEDULE.walkers
-        x = standard.x[np.linspace(0, len(standard.x) - 1, n).astype(int)]
-        f = goals = self.values(x)[0]
+        standard, ends = self.standard, np.repeat(np.arange(self.M), SCHEDULE.from_ends)
+        rows = np.linspace(0, len(standard.x) - 1, SCHEDULE.walkers).astype(int)
+        x = standard.x[np.concatenate([rows, standard.f.argmin(axis=0)[ends]])]
+        f, n = self.values(x)[0], len(x)
+        goals = f.copy()
+        # Beyond an end of the front one objective counts.
+        goals[len(rows) :][np.arange(self.M) != ends[:, None]] = np.inf
         width, reach = np.ptp(standard.x, axis=0), np.full(n, SCHEDULE.stride)
         width = np.maximum(width, SCHEDULE.narrowest * width.max())
         for _ in range(SCHEDULE.strides):
@@ -317,8 +322,11 @@ class _Look:
             steps *= (reach[:, None] * 10 ** -self.rng.uniform(0, 2, steps.shape[:2]))[..., None]
             trials = np.asarray(self.feasible.clip(x[:, None] + width * steps))
             there = self.values(trials.reshape(-1, self.L))[0].reshape(n, -1, self.M)
-            levels = ((there - goals[:, None]) / standard.units).max(axis=2)
-            best, rows = levels.argmin(axis=1), np.arange(n)
+            with np.errstate(
+                invalid="ignore"
+            ):  # where nothing is feasible, infinite goals say nothing
+                levels = ((there - goals[:, None]) / standard.units).max(axis=2)
+            best, rows = np.where(np.isnan(levels), np.inf, levels).argmin(axis=1), np.arange(n)
             better = levels[rows, best] < ((f - goals) / standard.units).max(axis=1)
             x = np.where(better[:, None], trials[rows, best], x)
             f = np.where(better[:, None], there[rows, best], f)

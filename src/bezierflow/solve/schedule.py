@@ -78,6 +78,7 @@ class Schedule:
         clear_on_curves: the same of a lead over an atlas of curves that states no more.
         most_arms: of minima, that no design shows, are descended alone.
         walkers: points of an answer with kinks that are moved by small steps,
+        from_ends: and so many from each of its ends,
         strides: so often,
         steps_tried: the best of so many,
         stride: of at most this share of the set's widths at first.
@@ -174,6 +175,7 @@ class Schedule:
     clear_on_curves: float = 1e-4
     most_arms: int = 6
     walkers: int = 100
+    from_ends: int = 10
     strides: int = 20
     steps_tried: int = 16
     stride: float = 0.1
