@@ -98,6 +98,12 @@ def test_clip_is_exact_and_keeps_the_kind_of_array():
     )
 
 
+def test_of_no_designs_there_are_no_violations():
+    feasible = feasible_set(None, DISC, 2)
+    assert feasible.violations(np.zeros((0, 2))).shape == (0, len(feasible.texts))
+    assert feasible.violation(np.zeros((0, 2))).shape == (0,)
+
+
 def test_violation_of_a_batch_and_what_it_belongs_to():
     feasible = feasible_set((0, None), [DISC, LinearConstraint([1, 1], 1, 1)], 2)
     points = np.array([[[0.6, 0.4], [-0.5, 1.5]], [[3.0, 4.0], [1.0, 1.0]]])

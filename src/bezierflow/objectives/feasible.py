@@ -211,7 +211,8 @@ class FeasibleSet(eqx.Module):
             with double_precision():
                 g, h = map(on_host, _values(self, jnp.asarray(x.reshape(-1, self.n_variables))))
             raise_failures(self)
-            parts += [g.reshape(*x.shape[:-1], -1), np.abs(h).reshape(*x.shape[:-1], -1)]
+            # widths are named: of no designs at all NumPy cannot infer them
+            parts += [one.reshape(*x.shape[:-1], one.shape[-1]) for one in (g, np.abs(h))]
         violations = np.concatenate(parts, axis=-1)
         return np.maximum(np.where(np.isnan(violations), np.inf, violations), 0.0)
 
