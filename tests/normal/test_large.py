@@ -50,7 +50,7 @@ def test_it_comes_as_near_to_the_set_as_it_says(solution):
     assert solution.error.relative <= 1e-6
     assert solution.error.flags == ()
     assert solution.stats.evaluations.hessian == 0
-    assert 100 < solution.gradient_equivalents / 2 < 2500
+    assert 100 < solution.gradient_equivalents / 2 < 5000  # most of it for designs all over
 
 
 def test_a_finished_surface_is_accepted_as_it_is(solution):

@@ -385,14 +385,17 @@ class _Look:
         thin = len(x) * (SCHEDULE.apart_if_looked if few or looked else 1)
         some = slice(None, None, max(thin // SCHEDULE.fewest_designs, 1))
         evaluator = JaxEvaluator(rows, n_rows, self.L, self.budget, self.evaluations)
-        values, gradients = evaluator.values(x), evaluator.jacobians(x[some]).gradients
+        found, others = evaluator.jacobians(x[some]), np.ones(len(x), dtype=bool)
+        others[some] = False
+        values = np.empty((len(x), n_rows))
+        values[some], values[others] = found.values, evaluator.values(x[others])
         self.evaluations, self.n = evaluator.evaluations, self.n + len(x)
         broken = (values[:, self.M :] > 0).any(axis=1, keepdims=True)
         f = np.where(broken, np.inf, values[:, : self.M])
         f = np.where(np.isfinite(f).all(axis=1, keepdims=True), f, np.inf)
         self.spread = boxes, f
         self.compare(x, f)
-        worst = above_tangents(x, values, gradients, some)
+        worst = above_tangents(x, values, found.gradients, some)
         self.is_convex = not worst.any()
         if self.is_convex or len(self.rivals):
             return
@@ -426,7 +429,9 @@ class _Look:
         curvature = Matrices(evaluator, incumbents.x[: self.M], diameter)
 
         def gain(x: Designs, f: Rows) -> np.ndarray:
-            return standard.lead(np.where((self.feasible.violation(x) > 0)[:, None], np.inf, f))
+            lead = standard.lead(np.where((self.feasible.violation(x) > 0)[:, None], np.inf, f))
+            # Between the points of a surface that are known others seem to be ahead of it.
+            return np.where(lead > standard.clear, lead, 0.0)
 
         found = better_point(
             curvature,
