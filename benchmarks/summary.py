@@ -113,6 +113,25 @@ def expensive() -> Line:
     }
 
 
+def coco() -> Line:
+    """The gaps of evaluations; the better peer of each run."""
+    from benchmarks.coco import compared
+
+    gaps = [gaps for _, gaps, _ in compared()]
+    ours = np.concatenate([one["ours"] for one in gaps])
+    peers = np.concatenate([np.minimum(one["TPB"], one["MOTPE"]) for one in gaps])
+    return {
+        "class": f"20 evaluations per variable, COCO's pairs ({len(ours)} runs)",
+        "measured": "gap to the best known hypervolume",
+        "ours": median(list(ours)),
+        "peer": median(list(peers)),
+        "best peer": "the better of TPB and MOTPE in each run",
+        "evaluations": median([row["evaluations"] for row in rows("coco")]),
+        "seconds": median([row["cpu_seconds"] for row in rows("coco")]),
+        "page": "[COCO](coco.md)",
+    }
+
+
 def published_fronts() -> Line:
     """RE: by how much a published point and one of ours is dominated at most, where the run
     converged."""
@@ -154,6 +173,7 @@ def lines() -> list[Line]:
         called(20_000),
         called(2_000),
         expensive(),
+        coco(),
         published_fronts(),
         against_exact(
             "portfolios",

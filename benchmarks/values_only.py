@@ -3,6 +3,7 @@ the UF suite (Zhang et al. 2008) and a rotated ZDT4, called through `float` so t
 is traced; or, with `--traced`, given as they are, with exact derivatives and no budget.
 
     python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
+    python -m benchmarks.values_only --report         # the table of docs/suites.md, of traced rows
 
 The peer's points (pymoo's NSGA-II, population 100) are all nondominated feasible ones that it
 evaluated. Ours are as many of the answer, from 1,000 to 5,000, evaluated once more: with fewer IGD+ says
@@ -18,6 +19,7 @@ import argparse
 import csv
 import time
 import warnings
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +35,8 @@ import bezierflow as bf
 from bezierflow.objectives import InfeasibleError
 
 RESULTS = Path(__file__).parent / "results"
+PAGE = Path(__file__).parent.parent / "docs" / "suites.md"
+START, END = "<!-- table: python -m benchmarks.values_only --report -->", "<!-- end of table -->"
 COLUMNS = [
     *("problem", "budget", "seed", "igd_plus", "peer_igd_plus", "hypervolume", "peer_hypervolume"),
     *("calls", "stated", "violation", "reason", "seconds"),
@@ -206,13 +210,58 @@ def scores(reference: np.ndarray, found: np.ndarray) -> tuple[float, float]:
     return one, float(moocore.hypervolume(found, ref=np.full(found.shape[1], 1.1)))
 
 
+def report() -> None:
+    """Writes the table of traced rows into its page."""
+    with (RESULTS / "suites.csv").open(newline="", encoding="utf-8") as file:
+        rows = sorted(csv.DictReader(file), key=lambda row: NAMES.index(row["problem"]))
+    lines = [
+        "| problem | says | IGD+ | NSGA-II | hypervolume | NSGA-II | violation | points | CPU s |",
+        "|---|---|---|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        igd, peer, hv, peer_hv, broken = (
+            float(row[name])
+            for name in (
+                *("igd_plus", "peer_igd_plus", "hypervolume", "peer_hypervolume"),
+                "violation",
+            )
+        )
+        bold = "**" if igd < peer else ""
+        lines.append(
+            f"| {row['problem']} | {row['reason'].lower().replace('_', ' ')} | {bold}{igd:.1e}{bold}"
+            f" | {peer:.1e} | {hv:.4f} | {peer_hv:.4f} | {broken:.0e} | {int(row['calls']):,}"
+            f" | {float(row['seconds']):.0f} |"
+        )
+    ours, peers = (
+        np.array([float(row[name]) for row in rows]) for name in ("igd_plus", "peer_igd_plus")
+    )
+    gaps = [float(row["peer_hypervolume"]) / max(float(row["hypervolume"]), 1e-9) for row in rows]
+    counts = Counter(row["reason"].lower().replace("_", " ") for row in rows)
+    lines += [
+        "",
+        f"{len(rows)} of {len(NAMES)} problems: "
+        + ", ".join(f"{n} {reason}" for reason, n in counts.most_common())
+        + f". IGD+ is smaller on {(ours < peers).sum()}, five times smaller on"
+        f" {(5 * ours < peers).sum()}; the hypervolume is behind by more than 1 % on"
+        f" {sum(gap > 1.01 for gap in gaps)}.",
+    ]
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
+    table = "\n".join(lines)
+    PAGE.write_text(f"{before}{START}\n{table}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
+    print(table)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("problems", nargs="*", default=NAMES)
     parser.add_argument("--budget", type=int, default=20_000)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--traced", action="store_true")
+    parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
+    if options.report:
+        report()
+        return
     path = RESULTS / ("suites.csv" if options.traced else "values_only.csv")
     warnings.filterwarnings("ignore")
     made = set()
