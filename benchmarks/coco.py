@@ -15,6 +15,7 @@ import argparse
 import csv
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -123,7 +124,7 @@ def work() -> None:
     for line in sys.stdin.read().splitlines():
         pair, dimension, instance = map(int, line.split())
         row = solve(pair, dimension, instance)
-        subprocess.run(["rm", "-rf", "exdata"], check=True)
+        shutil.rmtree("exdata")
         write(row)
         print(row, flush=True)
 
