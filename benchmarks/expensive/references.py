@@ -63,10 +63,7 @@ def make(problem: Expensive) -> None:
     )
     print(problem.name, solution.result, flush=True)
 
-    if problem.n_objectives == 2:
-        write(problem, lambda n: np.asarray(solution.spread(min(n, 4000)).F))
-        return
-    front = np.asarray(solution.spread(N_POINTS[3]).F)
+    front = np.asarray(solution.spread(N_POINTS[M]).F)
     ideal, nadir = front.min(axis=0), front.max(axis=0)
     whole, box = (
         bf.metrics.hypervolume(solution, nadir + 0.1 * (nadir - ideal)),
