@@ -320,14 +320,44 @@ def test_bookmarks_are_drawn_side_by_side(opened):
     page.locator("#add").click()
     assert chart.is_visible()
     colors = page.evaluate("bezierflow.state.bookmarks.map(({ color }) => color)")
-    found = page.evaluate("""(() => {
-            const canvas = document.querySelector(".comparison"), seen = new Set();
-            const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+    assert set(colors) <= colors_on(page, ".comparison")
+
+
+def colors_on(page, canvas):
+    """The colors of a canvas's opaque pixels."""
+    return set(
+        page.evaluate(
+            """(name) => {
+            const canvas = document.querySelector(name), seen = new Set(), copy = new OffscreenCanvas(canvas.width, canvas.height);
+            const context = copy.getContext("2d", { willReadFrequently: true });
+            context.drawImage(canvas, 0, 0);
+            const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
             const hex = (value) => value.toString(16).padStart(2, "0");
-            for (let k = 0; k < data.length; k += 4) seen.add(`#${hex(data[k])}${hex(data[k + 1])}${hex(data[k + 2])}`);
+            for (let k = 0; k < data.length; k += 4) {
+                if (data[k + 3] === 255) seen.add(`#${hex(data[k])}${hex(data[k + 1])}${hex(data[k + 2])}`);
+            }
             return [...seen];
-        })()""")
-    assert set(colors) <= set(found)
+        }""",
+            canvas,
+        )
+    )
+
+
+@pytest.mark.parametrize("which", [2, 3, 4])
+def test_canvases_follow_the_scheme_that_the_reader_prefers(opened, which):
+    page = opened(which)
+    page.locator("#add").click()
+    canvases = ["#front", "#parallel" if which == 4 else "#pad"]
+    rim = {}
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        settle(page)
+        read = "getComputedStyle(document.documentElement).getPropertyValue('--panel').trim()"
+        rim[scheme] = page.evaluate(read)
+        for canvas in canvases:
+            assert rim[scheme] in colors_on(page, canvas)
+    for canvas in canvases:
+        assert rim["dark"] not in colors_on(page, canvas)
 
 
 def test_the_error_of_the_surface_is_shown(opened):

@@ -112,7 +112,12 @@ STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1b1b19; max-width: 64rem; margin: 2rem auto; padding: 0 1rem }
 table { border-collapse: collapse; margin: .5rem 0 1.5rem }
 th, td { text-align: right; padding: .15rem .7rem; border-bottom: 1px solid #e4e4e4; font-variant-numeric: tabular-nums }
-th { font-weight: 600 } td:last-child, th:last-child { text-align: left } tr.best { background: #eaf2fc } svg { max-width: 100% }
+th { font-weight: 600 } td:last-child, th:last-child { text-align: left } tr.best { background: #eaf2fc } svg { max-width: 100%; height: auto }
+:root { color-scheme: light dark }
+@media (prefers-color-scheme: dark) {
+body { color: #e3e9f0; background: #11161d } th, td { border-color: #35404d } tr.best { background: #22324f }
+rect[fill=white] { fill: #1a212b } rect[stroke] { stroke: #4a5666 } text { fill: #e3e9f0 }
+}
 """  # noqa: E501
 
 

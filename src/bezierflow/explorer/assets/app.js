@@ -90,6 +90,12 @@ function start() {
   const fit = () => panels.forEach((panel) => panel.fit?.());
   const resize = () => { drawings.forEach((drawing) => drawing.resize?.()); arrange(movable, part("main"), fit); fit(); bookmarks.fit(); refresh(); };
   window.addEventListener("resize", resize);
+  DARK.addEventListener("change", () => {
+    readColors();
+    state.version += 1;
+    bookmarks.fit();
+    refresh();
+  });
   refresh();
   draw();
   resize();

@@ -1,26 +1,38 @@
-// Canvases: sharp on every screen, one palette, ticks that a person would choose.
+// Canvases: sharp on every screen, the page's colors, ticks that a person would choose.
 
-const COLORS = {
-  ink: "#1b2430", muted: "#566274", line: "#d5dbe3", faint: "#eef1f5", panel: "#ffffff",
-  accent: "#1f5fd0", feasible: "#bcd3f7", feasibleDeep: "#7fa8ea", infeasible: "#e3e6ea", infeasibleDeep: "#c6ccd4", excluded: "#d6dbe1",
-  point: "#d1461f", bookmark: "#0f7b54",
-};
+const DARK = window.matchMedia("(prefers-color-scheme: dark)"), COLORS = {};
 
-/** The colors of a piece: in space from dark to bright, flat on the pad, pale where only a part of what is asked for holds, and of lines. */
-function toneOf(dark, bright = mixed(dark, 0.62)) {
-  return { dark, bright, flat: rgb(mixed(dark, 0.6)), pale: rgb(mixed(dark, 0.88)), line: rgb(dark) };
+/** The style's colors, for canvases: of the scheme that the reader prefers, and again when that changes. */
+function readColors() {
+  const style = getComputedStyle(document.documentElement);
+  for (const name of ["ink", "muted", "line", "panel", "accent", "infeasible", "barred", "excluded", "point", "rim", "chosen"]) {
+    COLORS[name] = style.getPropertyValue(`--${name}`).trim();
+  }
 }
+readColors();
 
-function mixed(color, white) { return color.map((value) => Math.round(value + white * (255 - value))); }
+function channels(color) { return [1, 3, 5].map((k) => parseInt(color.slice(k, k + 2), 16)); }
+
+function mixed(color, share, other = [255, 255, 255]) { return color.map((value, k) => Math.round(value + share * (other[k] - value))); }
 
 function rgb(color) { return `rgb(${color.join()})`; }
 
-const TONES = [
-  { ...toneOf([44, 104, 208], [176, 205, 250]), flat: COLORS.feasible, line: COLORS.accent },
-  ...[[206, 142, 20], [120, 74, 184], [14, 140, 132], [198, 66, 132], [118, 132, 28], [36, 142, 186], [150, 94, 58], [92, 92, 120], [176, 112, 200]].map((dark) => toneOf(dark)),
+/** The colors of a piece: in space from dark to bright, flat on the pad, pale where only a part of what is asked for holds, and of lines. */
+class Tone {
+  constructor(dark, bright = mixed(dark, 0.62), tint = dark, share = 0.88) { Object.assign(this, { dark, bright, tint, share }); }
+  get line() { return rgb(mixed(this.dark, DARK.matches ? 0.35 : 0)); }
+  get flat() { return rgb(mixed(this.dark, DARK.matches ? 0.4 : 0.6, channels(COLORS.panel))); }
+  get pale() { return rgb(mixed(this.tint, this.share, channels(COLORS.panel))); }
+}
+
+const HUES = [
+  [206, 142, 20], [120, 74, 184], [14, 140, 132], [198, 66, 132], [118, 132, 28], [36, 142, 186], [150, 94, 58], [92, 92, 120], [176, 112, 200],
 ];
-const FACE_TONES = ["#faf8f2", "#f4f1e8", "#f8f4ec", "#f1eee4"].map((pale) => ({ ...toneOf([120, 130, 145]), pale }));
-const EXCLUDED_TONE = toneOf([176, 183, 193], [232, 235, 239]);
+const TONES = [new Tone([31, 95, 208], [176, 205, 250]), ...HUES.map((dark) => new Tone(dark))];
+const FACE_TONES = [0.92, 0.84, 0.89, 0.81].map((share) => new Tone([120, 130, 145], undefined, [190, 170, 95], share));
+const EXCLUDED_TONE = {
+  get dark() { return channels(COLORS.barred); }, get bright() { return channels(COLORS.infeasible); }, get line() { return COLORS.barred; },
+};
 
 const FONT = "12px system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif";
 const LINE = 14;  // pixels from one line of text to the next
@@ -46,7 +58,7 @@ function sharpContext(canvas) {
  */
 function drawLayers(view, key, paintStill, paintMoving) {
   const { context, width, height } = sharpContext(view.canvas);
-  const full = `${view.canvas.width}×${view.canvas.height}: ${key}`;
+  const full = `${view.canvas.width}×${view.canvas.height}, ${COLORS.panel}: ${key}`;
   if (view.stillKey !== full) {
     view.still = document.createElement("canvas");
     view.still.width = view.canvas.width;
@@ -67,7 +79,7 @@ function drawPoint(context, x, y, color = COLORS.point, radius = 7) {
   context.fillStyle = color;
   context.fill();
   context.lineWidth = 2;
-  context.strokeStyle = "#ffffff";
+  context.strokeStyle = COLORS.panel;
   context.stroke();
 }
 
@@ -135,7 +147,7 @@ function drawEvaluated(context, model, place) {
     const [x, y] = place(f);
     context.beginPath();
     context.arc(x, y, best ? 3.5 : 2, 0, 2 * Math.PI);
-    context.fillStyle = best ? "#ffffff" : COLORS.muted;
+    context.fillStyle = best ? COLORS.panel : COLORS.muted;
     context.strokeStyle = COLORS.ink;
     context.lineWidth = 1.2;
     context.fill();

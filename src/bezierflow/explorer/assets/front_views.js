@@ -27,7 +27,7 @@ class CurveView {
     this.mesh ??= model.mesh(true);
     context.lineCap = "round";
     const parts = cutByBounds(model, this.mesh, frontCells(model, this.mesh), state, (_, values) => this.place(values));
-    for (const [color, mine] of grouped(parts, ({ piece, feasible }) => (feasible ? model.pieces[piece].tone.line : COLORS.infeasibleDeep))) {
+    for (const [color, mine] of grouped(parts, ({ piece, feasible }) => (feasible ? model.pieces[piece].tone.line : COLORS.barred))) {
       strokeSegments(context, mine.filter(({ polygon }) => polygon.length === 2).map(({ polygon }) => polygon), color, 3);
       for (const { polygon } of mine) if (polygon.length === 1) drawPoint(context, ...polygon[0], color, 5);
     }
@@ -209,7 +209,7 @@ class SurfaceView {
     ];
   }
 
-  /** Names beside their edges with the range at its ends, over the front, with a white rim. */
+  /** Names beside their edges with the range at its ends, over the front, with a rim. */
   drawLabels(context) {
     const { clientWidth: wide, clientHeight: high } = this.canvas, { model } = this;
     context.textAlign = "center";
@@ -223,7 +223,7 @@ class SurfaceView {
         const px = Math.min(wide - half - 4, Math.max(half + 4, x + dx * (distance + half * Math.abs(dx))));
         const py = Math.min(high - 5 - deep, Math.max(13, y + dy * distance + 4 - deep * (1 - dy) / 2));
         context.lineWidth = 4;
-        context.strokeStyle = "rgba(255,255,255,0.85)";
+        context.strokeStyle = COLORS.rim;
         lines.forEach((line, k) => context.strokeText(line, px, py + LINE * k));
         context.fillStyle = color;
         fillLines(context, lines, px, py);

@@ -75,17 +75,17 @@ class Pad {
       else strokeSegments(context, cells, color, this.thickness(mine[0]));
     }
     const borders = this.mesh.borders.map((border) => border.map((k) => this.place(this.mesh.points[k])));
-    strokeSegments(context, borders, "rgba(255,255,255,0.9)", 1);
+    strokeSegments(context, borders, COLORS.rim, 1);
     for (const { polygon, corners, feasible, piece } of parts) {
       if (corners.length === n) continue;
-      const color = feasible ? this.model.pieces[piece].tone.line : COLORS.infeasibleDeep;
+      const color = feasible ? this.model.pieces[piece].tone.line : COLORS.barred;
       if (polygon.length === 1) drawPoint(context, ...polygon[0], color, 4); else strokeSegments(context, [polygon], color, 2.5);
     }
   }
 
   /** What is excluded is gray; pieces of full dimension have their color, and what answers with less of one a pale one. */
   colorOf({ piece, feasible }) {
-    if (!feasible) return this.model.nObjectives === 2 ? COLORS.infeasibleDeep : this.excludedColor;
+    if (!feasible) return this.model.nObjectives === 2 ? COLORS.barred : this.excludedColor;
     const { tone, dimension } = this.model.pieces[piece] ?? { tone: FACE_TONES[0] };
     if (dimension === this.model.nObjectives - 1) return tone.flat;
     return this.model.nObjectives === 2 ? COLORS.line : tone.pale;
@@ -167,7 +167,7 @@ class Pad {
         lines.push([end((m + 1) % 3), end((m + 2) % 3)]);
       }
     }
-    strokeSegments(context, lines, "rgba(255,255,255,0.85)", 1);
+    strokeSegments(context, lines, COLORS.rim, 1);
     strokeSegments(context, corners.map((corner, m) => [corner, corners[(m + 1) % 3]]), COLORS.muted, 1.2);
   }
 }

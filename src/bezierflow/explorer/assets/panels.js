@@ -200,9 +200,9 @@ class PlacePanel {
     const own = [...model.pieces.entries()].filter(([, piece]) => !piece.face)
       .sort(([, one], [, other]) => other.dimension - one.dimension || least(one) - least(other));
     this.buttons = own.map(([number, piece]) => {
-      const button = element("button", { type: "button", className: "piece", title: "Go to the middle of this piece",
-        onclick: () => onMove(middleOf(piece.places)) }, swatchOf(model.isFull(number) ? piece.tone.flat : piece.tone.line), element("span", {}, model.titleOf(number)));
-      return { number, button };
+      const swatch = swatchOf(), button = element("button", { type: "button", className: "piece", title: "Go to the middle of this piece",
+        onclick: () => onMove(middleOf(piece.places)) }, swatch, element("span", {}, model.titleOf(number)));
+      return { number, button, piece, swatch };
     });
     root.append(this.lines);
     list.append(element("div", { className: "pieces" }, ...this.buttons.map(({ button }) => button)));
@@ -213,7 +213,10 @@ class PlacePanel {
     const lines = this.model.describe(this.state.point);
     if (lines.join() !== this.shown) this.lines.replaceChildren(...lines.map((line) => element("p", {}, line)));
     this.shown = lines.join();
-    this.buttons.forEach(({ number, button }) => button.setAttribute("aria-current", String(this.state.point.piece === number)));
+    this.buttons.forEach(({ number, button, piece, swatch }) => {
+      button.setAttribute("aria-current", String(this.state.point.piece === number));
+      swatch.style.background = this.model.isFull(number) ? piece.tone.flat : piece.tone.line;
+    });
   }
 }
 

@@ -145,7 +145,7 @@ class ParallelView extends ParallelAxes {
       const [from, to] = this.range(m), chosen = this.chosen === m && document.activeElement === this.canvas;
       if (from === 0 && to === 1 && !chosen) return;
       const box = [this.across(m) - 7, this.down(from), 14, this.down(to) - this.down(from)];
-      context.fillStyle = "rgba(31,95,208,0.22)";
+      context.fillStyle = COLORS.chosen;
       context.fillRect(...box);
       context.lineWidth = chosen ? 2 : 1;
       context.strokeStyle = COLORS.accent;
