@@ -11,6 +11,9 @@ from scipy.optimize import LinearConstraint
 from scipy.spatial import KDTree
 
 import bezierflow as bf
+from bezierflow.atlas import AtlasFlow
+from bezierflow.bezier import BezierSimplex
+from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 from clipped_means import CENTERS, atlas_in_the_box, clipped_means, distances
 
@@ -300,3 +303,29 @@ def test_a_wrong_t_is_one_readable_line(curve):
         _ = curve.flat_surface
     with pytest.raises(ValueError, match="one of weights"):
         curve.at()
+
+
+def test_a_search_goes_on_with_what_is_better_elsewhere():
+    def f(x):
+        well = 0.5 * jnp.exp(-jnp.sum(((x[1:] - 0.777) / 3e-3) ** 2))
+        return jnp.stack([x[0], 1 - x[0] + 0.1 * jnp.sum(x[1:] ** 2) - well])
+
+    def to_its_end(flow, state):
+        while not flow.done(state):
+            state, _ = flow.step(f, state)
+        return state
+
+    box = np.zeros(4), np.ones(4)
+    flow, start = (
+        AtlasFlow(feasible_set(box, None, 4), box),
+        BezierSimplex(np.full((2, 4), 0.5), 2, 1),
+    )
+    with double_precision():
+        first = to_its_end(flow, flow.init(f, start, 0))
+        assert first.atlas.points.z[:, 1:].max() < 1e-6
+        known = replace(flow, known=np.array([[0.5, 0.777, 0.777, 0.777]]))
+        more = to_its_end(known, known.with_known(first))
+    np.testing.assert_allclose(more.atlas.points.z[:, 1:], 0.777, atol=1e-3)
+    np.testing.assert_allclose(np.ptp(more.atlas.points.z[:, 0]), 1, atol=1e-6)
+    # What was there is as it was.
+    assert first.atlas.points.z[:, 1:].max() < 1e-6

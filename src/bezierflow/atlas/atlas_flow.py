@@ -86,6 +86,16 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         """The state of a search within this flow's budget."""
         return state.with_budget(self.budget)
 
+    def looks_where(self, other: AbstractFlow) -> bool:
+        """Whether another flow looks in the same box among the same feasible points."""
+        same = isinstance(other, AtlasFlow) and self.feasible == other.feasible
+        return same and np.array_equal(self.box, other.box)
+
+    def with_known(self, state: AtlasState) -> AtlasState:
+        """The state of a search that goes on with the designs that are known now."""
+        assert self.known is not None
+        return state.with_known(np.asarray(self.feasible.clip(self.known)), self.budget)
+
     def named(self, objectives: FlatObjectives) -> dict[str, object]:
         """The objectives and the feasible set, whose functions a file cannot hold."""
         return {"objectives": objectives, "feasible": self.feasible}

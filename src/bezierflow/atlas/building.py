@@ -72,6 +72,17 @@ class AtlasState:
         search.program.evaluator.budget = budget
         return replace(self, search=search, spent=False, done=self.done and not self.spent)
 
+    def with_known(self, x: Float[np.ndarray, "n n_variables"], budget: int | None) -> "AtlasState":
+        """A search that goes on, with a budget and counts of its own, where designs are known that
+        it has not found."""
+        state = self.with_budget(budget)
+        if state.search is None:
+            return replace(state, start=np.concatenate([state.start, x]))
+        program = state.search.program
+        program.evaluator.evaluations = Evaluations()
+        state.search.join((x[:, program.free] - program.origin) / program.unit)
+        return replace(state, done=False, evaluations=program.evaluator.evaluations)
+
     @cached_property
     def atlas(self) -> BezierAtlas | None:
         """What the patches make, with flat vectors for values; None if there is none yet."""

@@ -145,7 +145,7 @@ class Mesh:
     @property
     def c(self) -> Float[np.ndarray, "n dimension"]:
         """The coordinates of the nodes' own chart points."""
-        return centered(self.f) @ frame(self.program.n_objectives).T
+        return self.on_chart(np.ones(self.program.n_objectives, dtype=bool))
 
     def add(self, ends: Ends, miss: np.ndarray, width: np.ndarray) -> Bool[np.ndarray, " n"]:
         """Takes ends of searches as nodes at their own chart points, where no node is as good;
@@ -199,7 +199,8 @@ class Mesh:
     ) -> Float[np.ndarray, "n dimension"]:
         """The coordinates of the nodes on the chart of some of the objectives."""
         f = self.f[:, objectives]
-        return f @ frame(f.shape[1]).T
+        # Row by row: products of matrices round by how many rows there are.
+        return np.einsum("nm,dm->nd", f, frame(f.shape[1]))
 
     def chart_points(
         self, objectives: Bool[np.ndarray, " n_objectives"], c: Float[np.ndarray, "n dimension"]
@@ -484,6 +485,13 @@ class Mesh:
         )
         program.keep(z, raw)
         self.population = Population(z, raw)
+
+    def join(self, z: Float[np.ndarray, "n n_free"]) -> None:
+        """Takes designs that are known to be good into the archive, and explores again."""
+        budget, self.program.evaluator.budget = self.program.evaluator.budget, None
+        self.program.values(self.program.clip(z))
+        self.program.evaluator.budget = budget
+        self.still, self.late, self.refining = 0, 0, False
 
     @property
     def most(self) -> int:

@@ -140,6 +140,26 @@ class Attempt(NamedTuple):
         )
 
 
+class Plan(NamedTuple):
+    """Where an atlas is looked for.
+
+    Attributes:
+        problem: with its kinks lifted, if it has any.
+        feasible: the set among whose points.
+        box: to look in.
+        why: it is an atlas.
+        known: designs to begin with.
+        spent: before.
+    """
+
+    problem: Problem
+    feasible: FeasibleSet
+    box: Box
+    why: str
+    known: Designs
+    spent: Evaluations
+
+
 def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     """The flow that the user brings along, as it is, or their atlas that goes on where it was."""
     paused = call.paused
@@ -255,7 +275,9 @@ def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:
         most = int(spent.objective) + SCHEDULE.broken_values
         few = replace(call.method, budget=min(most, call.method.budget or most))
         why = "one surface cannot be this set"
-        made = _atlas(problem, replace(call, method=few), feasible, box, why, spent=spent)
+        known = np.zeros((0, problem.start.n_variables))
+        plan = Plan(problem, feasible, box, why, known, spent)
+        made = _atlas(replace(call, method=few), plan)
         words = cause
     if fatal or (cause and jump_beside(problem, made.surface)):
         # of a surface the cause is said in the end
@@ -311,7 +333,7 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
     # A surface that was found shows where norms are 0.
     x = None if found is None else dense_points(found.surface)
     given = problem.flat, problem.start, problem.feasible
-    before, L = NOTHING if found is None else found.evaluations, problem.start.n_variables
+    before = NOTHING if found is None else found.evaluations
     try:
         kinked = lift_problem(*given, _left(problem, call, before), x)
     except CannotLiftError as error:
@@ -322,15 +344,14 @@ def kinks_lifted(problem: Problem, call: Call, found: Attempt | None) -> Attempt
     if kinked is None:
         return found
 
-    def lifted(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
+    def lifted(known: Designs, spent: Evaluations) -> Plan:
         # around what is better, too
         left = _left(problem, call, spent)
         new = lift_problem(*given, left, x, known) if len(known) else kinked
         assert new is not None
-        box, spent = new.box, total(new.evaluations, spent)
         part = problem.lifted(new.objectives, new.start)
-        made = _atlas(part, call, new.feasible, box, new.why, new.known, spent)
-        return made, (box[0][:L], box[1][:L])
+        spent = total(new.evaluations, spent)
+        return Plan(part, new.feasible, new.box, new.why, new.known, spent)
 
     rivals = None if found is None else found.rivals
     atlas = _challenged(problem, call, lifted, rivals, before)
@@ -353,9 +374,9 @@ def atlas_around(problem: Problem, call: Call, found: Attempt) -> Attempt:
     rivals = [getattr(found.run.state, "rival", None), found.rivals]
     rivals = [np.atleast_2d(rival) for rival in rivals if rival is not None]
 
-    def around(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
+    def around(known: Designs, spent: Evaluations) -> Plan:
         box = box_around(np.concatenate([x, known]), problem.start, everywhere, SCHEDULE.around)
-        return _atlas(problem, call, everywhere, box, why, known, spent), box
+        return Plan(problem, everywhere, box, why, known, spent)
 
     known = np.vstack([corners(found.surface), x[spread], *rivals])
     return _better_of(found, _challenged(problem, call, around, known, found.evaluations))
@@ -382,28 +403,31 @@ def _in_box(
     feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
     box = box or search_box(feasible, problem.start)
 
-    def make(known: Designs, spent: Evaluations) -> tuple[Attempt, Box]:
-        return _atlas(problem, call, feasible, box, why, known, spent), box
+    def plan(known: Designs, spent: Evaluations) -> Plan:
+        return Plan(problem, feasible, box, why, known, spent)
 
-    return _challenged(problem, call, make, known, spent)
+    return _challenged(problem, call, plan, known, spent)
 
 
 def _challenged(
     problem: Problem,
     call: Call,
-    make: Callable[[Designs, Evaluations], tuple[Attempt, Box]],
+    plan: Callable[[Designs, Evaluations], Plan],
     known: Designs | None = None,
     spent: Evaluations = NOTHING,
 ) -> Attempt:
-    """What is made from known designs and fresh probes have not beaten; made again with the best of
-    them where some have."""
-    known = np.zeros((0, problem.start.n_variables)) if known is None else known
-    made = held(problem, call, *make(known, spent))
+    """An atlas as planned from known designs, which fresh probes have not beaten; where some have,
+    it goes on with the best of them."""
+    L = problem.start.n_variables  # without variables that stand for kinks
+    known = np.zeros((0, L)) if known is None else known
+    now = plan(known, spent)
+    made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
     for _ in range(1, SCHEDULE.atlas_tries):
         if made.rivals is None:
             break
         known = np.vstack([known, made.rivals])
-        made = held(problem, call, *make(known, made.evaluations))
+        now = plan(known, made.evaluations)
+        made = held(problem, call, _atlas(call, now, made), (now.box[0][:L], now.box[1][:L]))
     return made
 
 
@@ -449,17 +473,10 @@ def _probes_before(problem: Problem, call: Call, made: Attempt) -> int:
     return error.n_probes if same and converged and error is not None else 0
 
 
-def _atlas(
-    problem: Problem,
-    call: Call,
-    feasible: FeasibleSet,
-    box: Box,
-    why: str,
-    known: Float[np.ndarray, "n n_variables"] | None = None,
-    spent: Evaluations = NOTHING,
-) -> Attempt:
-    """An atlas of the set among feasible points, looked for in a box, with designs that are known
-    to begin with."""
+def _atlas(call: Call, plan: Plan, before: Attempt | None = None) -> Attempt:
+    """An atlas as planned; one that was found before goes on, unless what better designs ask for is
+    another box or other variables that stand for kinks."""
+    problem, feasible, box, why, known, spent = plan
     budget, left = _left(problem, call, spent), problem.calls.left
     # A run that goes on in another process must not count on more than it had.
     budget = budget if left == np.inf else int(min(left, np.inf if budget is None else budget))
@@ -473,7 +490,10 @@ def _atlas(
         known,
         n_iterations=call.method.n_iterations,
     )
-    return run_flow(problem, call, flow, spent)
+    state = None
+    if before is not None and flow.looks_where(before.flow) and problem.flat == before.flat:
+        state = flow.with_known(before.run.state)
+    return run_flow(problem, call, flow, spent, state=state)
 
 
 def _left(problem: Problem, call: Call, spent: Evaluations) -> int | None:
@@ -505,14 +525,16 @@ def run_flow(
     flow: AbstractFlow,
     spent: Evaluations = NOTHING,
     leaves: Callable[[BezierSimplex], str] | None = None,
+    state: Any = None,
 ) -> Attempt:
-    """Prepares a flow, drives it to its end, measures what it found and explains it."""
+    """Prepares a flow, drives it to its end, from a state if one is given, measures what it found
+    and explains it."""
     flow, before = _with_reference(flow, problem)
     flow, start = flow.prepare(problem.flat, problem.start)
     spent, paused = total(before, spent), call.paused
-    if paused is not None and flow.continues(paused.flow):
+    if state is None and paused is not None and flow.continues(paused.flow):
         spent, state = total(spent, paused.spent), flow.with_budget(paused.state)
-    else:
+    elif state is None:
         # A surface that is at its goal already is kept.
         state = flow.accepted(problem.flat, start, call.seed)
         state = flow.init(problem.flat, start, call.seed) if state is None else state
