@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import bezierflow as bf
-from bezierflow.atlas.active_sets import Model, follow, solve_above
+from bezierflow.atlas.active_sets import follow, solve_above
 from bezierflow.atlas.local_solves import Ends, descend
 from bezierflow.atlas.program import Program, scattered
+from bezierflow.atlas.quadratic import Model
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 
@@ -106,7 +107,7 @@ def test_a_pole_has_no_step():
         program = program_of(sphere, 2, 3)
         z = np.full((1, 2), 0.5)
         r, J = program.slopes(z)
-    model = Model(program, r[0] - r[0].mean(), z[0], r[0], J[0], np.diag([np.inf, 1.0]))
+    model = Model(program, (r[0] - r[0].mean(), z[0]), r[0], J[0], np.diag([np.inf, 1.0]))
     assert model.solve_cold() is None
 
 

@@ -8,10 +8,11 @@ from scipy.optimize import lsq_linear, minimize
 
 import bezierflow as bf
 from bezierflow.answer import centered
-from bezierflow.atlas.active_sets import Model, follow
+from bezierflow.atlas.active_sets import follow
 from bezierflow.atlas.local_solves import Ends, descend
 from bezierflow.atlas.polishing import Polish
 from bezierflow.atlas.program import Program
+from bezierflow.atlas.quadratic import Model
 from bezierflow.objectives import feasible_set
 from bezierflow.precision import double_precision
 
@@ -107,7 +108,7 @@ def test_a_program_from_nothing_has_the_solution_of_its_label():
         z = np.full(L, 0.5)
         at = rows.look(z[None])
         H = np.tensordot(np.full(M, 1 / M), at.H[0, :M], axes=1)
-        model = Model(rows, np.zeros(M), z, at.r[0], at.J[0], H)
+        model = Model(rows, (np.zeros(M), z), at.r[0], at.J[0], H)
         cold = model.solve_cold()
         assert cold is not None
         exact = model.settle(cold.active, cold.side, 3)

@@ -1,61 +1,92 @@
-"""Quadratic programs in batches: first-order conditions hold, and SciPy finds nothing better."""
+"""Quadratic programs: first-order conditions hold, SciPy finds nothing better, and what contradicts
+itself is violated as little as pays."""
 
 import numpy as np
-from scipy.optimize import minimize
+import pytest
+from scipy.optimize import LinearConstraint, minimize
 
-from bezierflow.atlas.quadratic import solve_programs
+from bezierflow.atlas.program import Program
+from bezierflow.atlas.quadratic import Model
+from bezierflow.objectives import feasible_set
 
-
-def programs(seed, n=6, unknowns=4, rows=9):
-    rng = np.random.default_rng(seed)
-    root = rng.normal(size=(n, unknowns, unknowns))
-    Q = root @ np.swapaxes(root, 1, 2) + 0.1 * np.eye(unknowns)
-    q, G = rng.normal(size=(n, unknowns)), rng.normal(size=(n, rows, unknowns))
-    # 0 is inside; the last unknown has no bounds
-    bounds = -rng.uniform(0.1, 0.5, (n, unknowns - 1)), rng.uniform(0.1, 0.5, (n, unknowns - 1))
-    return Q, q, G, rng.uniform(0.1, 1.0, (n, rows)), bounds
+RADIUS = 0.3
 
 
-def in_rows(G, b, bounds):
-    """The same conditions without bounds."""
-    low, high = bounds
-    unit = np.broadcast_to(np.eye(G.shape[2])[: low.shape[1]], (len(G), *low.shape[1:], G.shape[2]))
-    return np.concatenate([G, unit, -unit], axis=1), np.concatenate([b, high, -low], axis=1)
+def model(seed, radius=np.inf, limit=0.2, price=20.0):
+    """Two objectives of four variables with three inequalities and an equality, at random."""
+    rng, box = np.random.default_rng(seed), (np.zeros(4), np.ones(4))
+    root, rows = rng.normal(size=(4, 4)), rng.normal(size=(6, 4))
+    constraints = [lambda x, k=k: rows[k] @ x for k in range(2, 5)]
+    feasible = feasible_set(box, [*constraints, LinearConstraint(rows[5], 0, 0)], 4)
+    program = Program(lambda x: rows[:2] @ x, 2, feasible, box)
+    program.price = price
+    r = np.r_[rng.normal(size=2), np.full(3, -limit), 0.0]
+    at = np.zeros(2), rng.uniform(0.2, 0.8, 4)
+    return Model(program, at, r, rows, root @ root.T + 0.1 * np.eye(4), radius)
 
 
-def test_optima_obey_their_first_order_conditions():
-    Q, q, G, b, bounds = programs(0)
-    best = solve_programs(Q, q, G, b, bounds, np.zeros_like(q))
-    G, b = in_rows(G, b, bounds)
-    slope = np.einsum("nij,nj->ni", Q, best.y) + q + np.einsum("nij,ni->nj", G, best.multiplier)
-    np.testing.assert_allclose(slope, 0, atol=1e-6)
-    room = b - np.einsum("nij,nj->ni", G, best.y)
-    assert room.min() > -1e-9
-    assert best.multiplier.min() >= 0
-    np.testing.assert_allclose(best.multiplier * room, 0, atol=1e-6)
-    np.testing.assert_allclose(best.slack, room, atol=1e-8)
+def value(one, d):
+    """The largest objective and the curvature, and what violations cost."""
+    rows = one.over + one.J @ d
+    out = np.maximum(np.r_[rows[2:5], np.abs(rows[5])], 0).max()
+    price = one.price if np.isfinite(one.price) else 1e3
+    return rows[:2].max() + one.tie @ d + d @ one.H @ d / 2 + price * out
 
 
-def test_scipy_finds_nothing_better():
-    Q, q, G, b, bounds = programs(1)
-    best = solve_programs(Q, q, G, b, bounds, np.zeros_like(q)).y
-    G, b = in_rows(G, b, bounds)
-    for k in range(len(q)):
-        value = lambda y, k=k: y @ Q[k] @ y / 2 + q[k] @ y
-        inside = {"type": "ineq", "fun": lambda y, k=k: b[k] - G[k] @ y}
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("radius", [np.inf, RADIUS])
+def test_scipy_finds_nothing_better(seed, radius):
+    one = model(seed, radius)
+    nothing = np.zeros(6, dtype=bool), np.zeros(4, dtype=int)
+    for step in (one.solve(*nothing), one.solve_cold()):
+        assert np.all(one.lower <= step.d)
+        assert np.all(step.d <= one.upper)
+        rows = one.over + one.J @ step.d
+        assert rows[2:5].max() < 1e-6
+        assert abs(rows[5]) < 1e-6
+        inside = [
+            {"type": "ineq", "fun": lambda y: y[4] - one.over[:2] - one.J[:2] @ y[:4]},
+            {"type": "ineq", "fun": lambda y: -one.over[2:5] - one.J[2:5] @ y[:4]},
+            {"type": "eq", "fun": lambda y: one.over[5] + one.J[5] @ y[:4]},
+        ]
         other = minimize(
-            value, np.zeros(q.shape[1]), constraints=inside, method="SLSQP", options={"ftol": 1e-14}
+            lambda y: y[4] + one.tie @ y[:4] + y[:4] @ one.H @ y[:4] / 2,
+            np.r_[np.zeros(4), one.over[:2].max()],
+            bounds=[*zip(one.lower, one.upper, strict=True), (None, None)],
+            constraints=inside,
+            method="SLSQP",
+            options={"ftol": 1e-14},
         )
-        assert value(best[k]) < other.fun + 1e-8
+        assert value(one, step.d) < value(one, other.x[:4]) + 1e-5
 
 
-def test_a_batch_answers_as_its_members_do():
-    parts = programs(2)
-    together = solve_programs(*parts, np.zeros((6, 4))).y
-    alone = []
-    for k in range(6):
-        Q, q, G, b, (low, high) = parts
-        mine = (part[k, None] for part in (Q, q, G, b))
-        sides = low[k, None], high[k, None]
-        alone.append(solve_programs(*mine, sides, np.zeros((1, 4))).y[0])
-    np.testing.assert_allclose(together, alone, atol=1e-9)
+@pytest.mark.parametrize("seed", range(5))
+def test_optima_obey_their_first_order_conditions(seed):
+    one = model(seed, RADIUS)
+    step = one.solve(np.zeros(6, dtype=bool), np.zeros(4, dtype=int))
+    slope = one.tie + one.H @ step.d + one.J.T @ step.mu
+    np.testing.assert_allclose(slope[step.side == 0], 0, atol=1e-8)
+    assert np.all(step.side * slope <= 1e-8)
+    assert step.mu[:5].min() > -1e-8
+    assert step.mu[:2].sum() == pytest.approx(1)
+    rows = one.over + one.J @ step.d
+    rows[:2] -= rows[:2].max()
+    np.testing.assert_allclose(step.mu * rows, 0, atol=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_constraints_that_cannot_be_kept_are_violated_as_little_as_pays(seed):
+    one = model(seed, 0.01, limit=-1.0)
+    step = one.solve(np.zeros(6, dtype=bool), np.zeros(4, dtype=int))
+    assert np.abs(step.mu[2:]).sum() == pytest.approx(one.price, rel=1e-4)
+    rng = np.random.default_rng(seed)
+    others = rng.uniform(one.lower, one.upper, (2000, 4))
+    assert value(one, step.d) < min(value(one, d) for d in others) + 1e-9
+
+
+def test_what_was_active_in_the_last_step_changes_nothing():
+    one = model(3, RADIUS)
+    found = one.solve(np.zeros(6, dtype=bool), np.zeros(4, dtype=int))
+    again = one.solve(found.active, found.side)
+    np.testing.assert_allclose(again.d, found.d, atol=1e-9)
+    np.testing.assert_allclose(again.mu, found.mu, atol=1e-9)

@@ -7,7 +7,7 @@ import numpy as np
 from jaxtyping import Float
 
 from .program import Program
-from .quadratic import solve_programs
+from .quadratic import Model, Step, positive
 from .schedule import SCHEDULE
 
 PARTS = ("z", "r", "mu", "active", "side")
@@ -100,19 +100,29 @@ def descend(
     mu = np.concatenate([np.full((n, M), 1 / M), np.zeros((n, R - M))], axis=1)
     active, side = np.zeros((n, R), dtype=bool), np.zeros(z.shape, dtype=int)
     todo = np.flatnonzero(np.isfinite(merit))
+
+    def steps(rows: np.ndarray, Q: np.ndarray, r: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Those of the quadratic models within the radii, from what was active in the last."""
+        parts, found = zip(rows.tolist(), Q, r, strict=True), []
+        for i, bend, at in parts:
+            model = Model(program, (a[i], z[i]), at, J[i], bend, radii[i])
+            nothing = Step(np.zeros(z.shape[1]), mu[i], active[i], side[i])
+            found.append(model.solve(active[i], side[i]) or nothing)
+        return tuple(map(np.array, zip(*found, strict=True)))
+
     for _ in range(SCHEDULE.search_steps):
         if len(todo) == 0:
             break
-        Q, at, room = curvature.model(H[todo], mu[todo]), (z[todo], a[todo]), radii[todo]
-        d, mu[todo], active[todo], side[todo] = _model_step(program, Q, r[todo], J[todo], *at, room)
+        Q = curvature.model(H[todo], mu[todo])
+        d, mu[todo], active[todo], side[todo] = steps(todo, Q, r[todo])
         promise = merit[todo] - program.merit(_linear(r[todo], J[todo], d), a[todo])
         keep = promise >= least
         todo, d, promise, Q = todo[keep], d[keep], promise[keep], Q[keep]
         target = z[todo] + d
         if curvature.corrects:
             # Exactly on the bounds: a root at 0 tells 1e-13 from 0.
-            target = np.where(side[todo] < 0, program.lower, target)
-            target = np.where(side[todo] > 0, program.upper, target)
+            held = _at_bounds(program, target, side[todo])
+            target = np.where(held < 0, program.lower, np.where(held > 0, program.upper, target))
         trial, rows = program.step_to(target)
         after = program.merit(rows, a[todo])
         length = np.abs(d).max(axis=1)
@@ -121,8 +131,7 @@ def descend(
             # Curved rows make a good step look bad (Maratos): once more, with their values there.
             those = todo[short]
             bent = rows[short] - np.einsum("nri,ni->nr", J[those], d[short])
-            d2 = _model_step(program, Q[short], bent, J[those], z[those], a[those], radii[those])[0]
-            trial2, rows2 = program.step_to(z[those] + d2)
+            trial2, rows2 = program.step_to(z[those] + steps(those, Q[short], bent)[0])
             after2 = program.merit(rows2, a[those])
             use = after2 < after[short]
             rows[short[use]], trial[short[use]] = rows2[use], trial2[use]
@@ -147,7 +156,8 @@ def descend(
         ]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
-    return Ends(z, r, mu, active, side, H if isinstance(curvature, Learned) else None)
+    learned = H if isinstance(curvature, Learned) else None
+    return Ends(z, r, mu, active, _at_bounds(program, z, side), learned)
 
 
 class Exact:
@@ -169,11 +179,7 @@ class Exact:
         """A positive definite curvature of the Lagrangian."""
         M, R = self.program.n_objectives, self.program.n_rows
         weighted = np.einsum("nr,nrij->nij", mu + SCHEDULE.tie * (np.arange(R) < M), H)
-        values, vectors = np.linalg.eigh(weighted)
-        values = np.abs(values)
-        values = np.maximum(
-            values, SCHEDULE.flattest * np.maximum(1e-3, values.max(axis=1, keepdims=True))
-        )
+        values, vectors = positive(weighted)
         return (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
     def renew(self, z: np.ndarray, *before: np.ndarray) -> tuple[np.ndarray, ...]:
@@ -238,51 +244,7 @@ def _linear(r: np.ndarray, J: np.ndarray, d: np.ndarray) -> np.ndarray:
     return r + np.einsum("nri,ni->nr", J, d)
 
 
-def _model_step(
-    program: Program,
-    bend: np.ndarray,
-    r: np.ndarray,
-    J: np.ndarray,
-    z: np.ndarray,
-    a: np.ndarray,
-    radius: np.ndarray,
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """The step of the quadratic model within the radius, its multipliers, and the label that it
-    ends with.
-
-    Unknowns are the step d, the level s and the largest violation v of linearized constraints,
-    which has its price.
-    """
-    n, L = z.shape
-    M, R, end = program.n_objectives, program.n_rows, program.n_objectives + program.n_inequalities
-    Q = np.zeros((n, L + 2, L + 2))
-    Q[:, :L, :L] = bend
-    Q += 1e-10 * np.eye(L + 2)
-    q = np.concatenate(
-        [SCHEDULE.tie * J[:, :M].sum(axis=1), np.ones((n, 1)), np.full((n, 1), program.price)],
-        axis=1,
-    )
-    rows = [_rows(J[:, :M], -1.0, 0.0), _rows(J[:, M:], 0.0, -1.0), _rows(-J[:, end:], 0.0, -1.0)]
-    rows.append(np.broadcast_to(-np.eye(L + 2)[L + 1 :], (n, 1, L + 2)))
-    room = (
-        -np.minimum(z - program.lower, radius[:, None]),
-        np.minimum(program.upper - z, radius[:, None]),
-    )
-    b = np.concatenate([a - r[:, :M], -r[:, M:], r[:, end:], np.zeros((n, 1))], axis=1)
-    begin = np.zeros((n, L + 2))
-    begin[:, L], begin[:, L + 1] = (r[:, :M] - a).max(axis=1) + 1.0, 1.0
-    best = solve_programs(Q, q, np.concatenate(rows, axis=1), b, room, begin)
-    d, tight = best.y[:, :L], best.multiplier > best.slack
-    multiplier = best.multiplier[:, :R].copy()
-    multiplier[:, end:] -= best.multiplier[:, R : R + R - end]
-    active = tight[:, :R].copy()
-    active[:, end:] = True
-    at_upper = tight[:, -2 * L : -L] & (program.upper - z - d < 1e-6)
-    at_lower = tight[:, -L:] & (z + d - program.lower < 1e-6)
-    return d, multiplier, active, np.where(at_upper, 1, np.where(at_lower, -1, 0))
-
-
-def _rows(J: np.ndarray, level: float, violation: float) -> np.ndarray:
-    """Rows of the linearized program: slopes, and the coefficients of s and v."""
-    n, k = J.shape[:2]
-    return np.concatenate([J, np.full((n, k, 1), level), np.full((n, k, 1), violation)], axis=2)
+def _at_bounds(program: Program, z: np.ndarray, side: np.ndarray) -> np.ndarray:
+    """The sides that are those of the box, not of a trust region."""
+    end = np.where(side < 0, program.lower, program.upper)
+    return np.where(np.abs(end - z) < 1e-6, side, 0)

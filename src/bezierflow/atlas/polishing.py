@@ -6,9 +6,10 @@ from jaxtyping import Bool, Float, Int
 
 from ..answer import Exact, ExactAround, centered
 from ..objectives import FeasibleSet, FlatObjectives
-from .active_sets import Model, solve_above
+from .active_sets import solve_above
 from .local_solves import Ends
 from .program import Archive, Program, nondominated
+from .quadratic import Model
 from .schedule import SCHEDULE
 
 
@@ -49,7 +50,7 @@ class Polish:
         program, (ends, _) = self.program, self.solve(a[None], z[None])
         at = program.look(ends.z)
         H = np.tensordot(ends.mu[0], at.H[0], axes=1)
-        model = Model(program, a, ends.z[0], at.r[0], at.J[0], H)
+        model = Model(program, (a, ends.z[0]), at.r[0], at.J[0], H)
         M, by_a = program.n_objectives, model.slopes(ends.active[0], ends.side[0])
         return ExactAround(ends.z[0], at.r[0, :M], by_a, at.J[0, :M] @ by_a)
 

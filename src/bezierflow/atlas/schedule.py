@@ -25,8 +25,6 @@ class Schedule:
         most_kept: an archive larger than this is reduced to its nondominated points,
         fewest_kept: and to so many of them at most,
         finest_grid: by boxes, at most so many along an objective's range.
-        program_iterations: of the interior-point method for a quadratic program,
-        program_gap: which ends at this mean of slack times multiplier.
 
         search_steps: quadratic programs of one search.
         first_radius: of its trust region,
@@ -244,8 +242,6 @@ class Schedule:
     most_kept: int = 3000
     fewest_kept: int = 2000
     finest_grid: int = 2**20
-    program_iterations: int = 30
-    program_gap: float = 1e-13
     search_steps: int = 40
     first_radius: float = 0.25
     largest_radius: float = 0.5
