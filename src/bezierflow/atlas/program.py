@@ -147,7 +147,10 @@ class Program:
             np.where(feasible.lower < feasible.upper, 0.0, feasible.lower),
             self.free,
         )
-        self.evaluator = JaxEvaluator(stacked, self.n_rows, self.n_free, budget, spent)
+        # Objectives that are all there is go as they are: other searches have compiled them.
+        alone = not n_constraints and self.n_free == len(feasible.lower)
+        rows = objectives if alone else stacked
+        self.evaluator = JaxEvaluator(rows, self.n_rows, self.n_free, budget, spent)
         self.n_auxiliary = objectives.n_auxiliary if isinstance(objectives, Lifted) else 0
         self.tight = Tight(stacked, objectives) if isinstance(objectives, Lifted) else None
         self.turns = isinstance(objectives, Lifted) and objectives.plan.n_directions > 0

@@ -155,7 +155,8 @@ def _rest(
     objectives: Callable[[Array], Array], n_variables: int, n_settled: int
 ) -> tuple[str, ...]:
     """What may have kinks besides those that are lifted, some norms having been settled."""
-    names = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(jnp.zeros(n_variables))))
+    x = jax.ShapeDtypeStruct((n_variables,), np.float64)
+    names = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(x)))
     # the trace counts operations with norms, not norms: all of them are settled or none is
     settled = names.count("norm") <= n_settled
     return tuple(sorted(set(names) - ({"norm"} if settled else set())))

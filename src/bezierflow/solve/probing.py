@@ -373,7 +373,7 @@ class _Look:
         """Where lines look convex, whether tangent planes at designs all over the box lie below the
         values at the others; and the minimizers that descents find from those where they do not,
         the worst first."""
-        rows = _Bends(self.flat, self.feasible)
+        rows = _Bends(self.flat, self.feasible) if self.feasible.n_inequalities else self.flat
         n_rows = self.M + self.feasible.n_inequalities
         if not self.is_convex or bridges(rows) or self.thrift > 1 or self.place is not None:
             return
