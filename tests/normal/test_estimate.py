@@ -161,9 +161,10 @@ def test_objectives_with_one_minimizer_have_a_set_of_one_point():
     assert found.max < 1e-12
 
 
-@pytest.mark.parametrize("width", [0.1, 0.03])
+@pytest.mark.parametrize("width", [0.1, 0.03, 0.015])
 def test_a_narrow_dent_of_the_set_is_seen(width):
-    """200 held-out t miss a dent of a hundredth of the area; gradients at many more find it."""
+    """200 held-out t miss a dent of a hundredth of the area; gradients at many more find its rim,
+    and from there its bottom."""
     corners = np.array([[0.0, 0, 0], [1, 0, 0], [0.5, 0.75**0.5, 0]])
 
     def dented(x):
@@ -174,5 +175,5 @@ def test_a_narrow_dent_of_the_set_is_seen(width):
     flat = BezierSimplex(corners, 3, 1)
     with double_precision():
         error = estimate_error(dented, flat)
-    assert error.max > 0.03
+    assert error.max > 0.045
     assert error.resolution < 0.05

@@ -120,35 +120,68 @@ def estimate_error(
     # A tolerance is for what is seen.
     above = tol is not None and error.max > numbers.stated_margin * tol * error.diameter
     flags = (Flag.NOT_AT_TOLERANCE, *error.flags) if above else error.flags
-    sees = None if one_point else _resolution(points, degree, np.vstack([t, scanned]), diameter)
+    looked = np.vstack([t, scanned])
+    sees = None if one_point else _resolution(points, degree, looked, diameter, seed + 2)
     return replace(error, flags=flags, evaluations=int(spent.objective), resolution=sees)
 
 
 def _scan(
     evaluator: JaxEvaluator, points: Rows, degree: int, n: int, seed: int, numbers: Schedule
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Many t at which gradients are looked at, and those of them where the convex combination of
-    their directions nearest to 0 is longest: where something narrow may hide. None of both where
-    that costs calls, or too much, or n, how many held-out t there are, is that of a first look."""
+    """Many t at which gradients are looked at, and t uphill of those where they balance least:
+    there something narrow may hide. None of both where that costs calls, or too much, or n, how
+    many held-out t there are, is that of a first look."""
     M, (_, width) = evaluator.n_objectives, points.shape
     none, many = np.zeros((0, M)), numbers.scanned * M * width > numbers.scanned_numbers
     costs = many or n < numbers.samples or bool(bridges(evaluator.objectives))
     if M == 1 or width != evaluator.n_variables or costs:
         return none, none
-    t = held_out_points(points, M, degree, numbers.scanned, seed + 1)
     # Of this estimate's own: what is scanned is not counted as looked at in its samples.
-    seen = JaxEvaluator(evaluator.objectives, M, width).jacobians(design_matrix(t, degree) @ points)
-    lengths = np.linalg.norm(seen.gradients, axis=2, keepdims=True)
-    units = np.nan_to_num(seen.gradients / np.maximum(lengths, np.finfo(float).tiny))
+    own = JaxEvaluator(evaluator.objectives, M, width)
+    t = held_out_points(points, M, degree, numbers.scanned, seed + 1)
+    gradients = own.jacobians(design_matrix(t, degree) @ points).gradients
+    slopes = np.nanmedian(np.linalg.norm(gradients, axis=2), axis=0)
+    residual = _imbalance(gradients, t > 0, slopes)
+    worst = np.argsort(-residual)[: numbers.followed]
+    best, residual = t[worst], residual[worst]
+    # What is narrow shows at its rim first: from there uphill, in ever smaller steps.
+    rng, reach = np.random.default_rng(seed), len(t) ** (-1 / (M - 1))
+    for _ in range(numbers.climbs):
+        near = _beside(best, numbers.climbers, reach, rng)
+        gradients = own.jacobians(design_matrix(near, degree) @ points).gradients
+        there = _imbalance(gradients, near > 0, slopes)
+        both_t = np.concatenate([best[:, None], near.reshape(len(best), -1, M)], axis=1)
+        both = np.column_stack([residual, there.reshape(len(best), -1)])
+        first = np.arange(len(best)), both.argmax(axis=1)
+        best, residual = both_t[first], both[first]
+        reach *= np.sqrt(0.5)
+    return t, best
+
+
+def _imbalance(gradients: np.ndarray, faces: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+    """How long the convex combination of gradients is whose directions balance best, for each
+    point, where the objectives have these slopes elsewhere."""
+    lengths = np.linalg.norm(gradients, axis=2) / slopes
+    lengths = np.maximum(np.nan_to_num(lengths), np.finfo(float).tiny)
+    units = np.nan_to_num(gradients / (slopes * lengths)[..., None])
     gram = np.einsum("nml,nkl->nmk", units, units)
-    w = find_multipliers(gram, t > 0)
+    w = find_multipliers(gram, faces)
     residual = np.sqrt(np.maximum(np.einsum("nm,nmk,nk->n", w, gram, w), 0.0))
-    return t, t[np.argsort(-residual)[: numbers.followed]]
+    # w_m are weights of directions, so that w_m / |g_m| are those of gradients.
+    return residual / np.sum(w / lengths, axis=1)
 
 
-def _resolution(points: Rows, degree: int, t: np.ndarray, diameter: float) -> float:
+def _beside(t: np.ndarray, n: int, reach: float, rng: np.random.Generator) -> np.ndarray:
+    """So many points beside each t, on its face and about so far away, one after the other."""
+    drawn = rng.exponential(size=(2, len(t), n, t.shape[1])) * (t > 0)[:, None]
+    drawn /= drawn.sum(axis=-1, keepdims=True)
+    near = np.maximum(t[:, None] + 2 * reach * (drawn[0] - drawn[1]), 0.0)
+    return (near / near.sum(axis=-1, keepdims=True)).reshape(-1, t.shape[1])
+
+
+def _resolution(points: Rows, degree: int, t: np.ndarray, diameter: float, seed: int) -> float:
     """How far a point of the surface may be from the nearest one at these t, over the diameter."""
-    fresh = held_out_points(points, t.shape[1], degree, len(t) // 4, seed=1)
+    fresh = held_out_points(points, t.shape[1], degree, len(t) // 4, seed)
     x, there = (design_matrix(at, degree) @ points for at in (t, fresh))
     nearest = KDTree(x).query(there)[0]
     return float(nearest.max() / diameter)

@@ -114,7 +114,9 @@ class Schedule:
             benchmarks.calibration`).
         scanned: t at which gradients alone are looked at, where JAX computes them,
         scanned_numbers: and they have no more numbers than this,
-        followed: of which so many, where they balance least, are measured like held-out ones.
+        followed: of which so many, where they balance least, are measured like held-out ones,
+        climbs: after so many steps to where they balance less,
+        climbers: each to the best of so many t.
         far: beyond this one linearization is not trusted: the point is followed to the set and the
             length of its path counts. Without Hessian matrices `near` takes its place:
             displacements with tangents of the surface are off by a thirtieth there.
@@ -225,6 +227,8 @@ class Schedule:
     scanned: int = 3000
     scanned_numbers: int = 10_000_000
     followed: int = 40
+    climbs: int = 8
+    climbers: int = 6
     far: float = 1e-4
     far_in_noise: float = 4.0
     missed_corner: float = 0.25

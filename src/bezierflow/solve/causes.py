@@ -103,23 +103,39 @@ def find_endless(
 
 
 def find_runaway(problem: Problem, answer: Any) -> str:
-    """Which objective has no minimizer, in words: it falls along a variable as far as it is
-    followed, to no more than its least value on the answer, where it still falls. Empty where there
-    is none, or where bounds keep all variables."""
+    """Which objective has no minimizer, in words: its corner of the answer lies at a pole, or it
+    falls along a variable as far as it is followed, to no more than its least value on the answer,
+    where it still falls. Empty where there is none, or where bounds keep all variables."""
     feasible, names, M = problem.feasible, problem.names, problem.start.n_objectives
     L, calls = problem.start.n_variables, problem.calls
     n_steps = SCHEDULE.farthest + 2
     if SCHEDULE.most_variables < L or (feasible is not None and feasible.has_finite_box):
         return ""
-    if not calls.affords(M * (1 + L) + 2 * L * n_steps, SCHEDULE.compared_share):
+    if not calls.affords(M * (3 + L) + 2 * L * n_steps, SCHEDULE.compared_share):
         return ""
     x0, t = np.asarray(problem.start.vertex(0), dtype=float), np.eye(M)
     with double_precision():
         ends = answer.flat(t) if isinstance(answer, BezierAtlas) else np.asarray(answer(t))
     evaluator = JaxEvaluator(problem.flat, M, L)
     there = evaluator.jacobians(ends)
+    back = x0 - ends
+    beside = evaluator.values(np.concatenate([ends + SCHEDULE.clear * back, x0[None]]))
+    climb = beside - np.tile(np.diagonal(there.values), (M + 1, 1))
+    steep = np.abs(np.einsum("mmi,mi->m", there.gradients, back))
+    # Next to a pole an objective loses all of its height on the last piece of the way.
+    near, height = np.diagonal(climb), climb[-1]
+    at_pole = (near > (1 - SCHEDULE.clear) * height) & (steep * SCHEDULE.negligible > height)
+    if at_pole.any():
+        m = int(at_pole.argmax())
+        place = point_in_words(ends[m], names, problem.raveling.units)
+        return (
+            f"{names.objectives[m]} {names.best_word(m, 'falls', 'rises')} without end towards"
+            f" x = {place}: bounds must keep it away"
+        )
     directions = np.concatenate([np.eye(L), -np.eye(L)])
-    steps = np.concatenate([[0.0], 10.0 ** np.arange(n_steps - 1)])
+    # An end that has run away is far out already.
+    size = max(1.0, float(np.abs(ends).max()))
+    steps = size * np.concatenate([[0.0], 10.0 ** np.arange(n_steps - 1)])
     x = (x0 + steps[:, None] * directions[:, None]).reshape(-1, L)
     f = evaluator.values(x)
     if feasible is not None:
