@@ -6,8 +6,6 @@ import pytest
 
 import bezierflow as bf
 from bezierflow.answer import Flag, by_cause
-from bezierflow.objectives import read_problem
-from bezierflow.solve.causes import find_runaway
 
 
 def bowls(x):
@@ -114,27 +112,14 @@ def test_an_unbounded_objective_is_the_first_thing_said():
     )
 
 
-@pytest.mark.parametrize(
-    ("ends", "words"),
-    [
-        ([[-1e-15, 0.0], [-1.0, 1.0]], "f1 falls without end towards x = [-1.e-15"),
-        ([[-1e15, 0.0], [-1.0, 1.0]], "f1 falls towards x1 = -infinity"),
-        ([[1.0, 0.0], [1.0, 1.0]], ""),
-        ([[1.0, 0.0], [1.1, 1e-13]], ""),
-    ],
-)
-def test_ends_of_an_answer_that_ran_away_are_named(ends, words):
-    """Towards a pole, or as far out as the run went; not where they are minimizers, and not at the
-    steep bottom of a root."""
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_end_of_the_answer_that_ran_away_is_named(seed):
+    """Towards a pole, or as far out as a run can go."""
 
     def reciprocals(x):
-        second = jnp.sqrt(jnp.abs(x[1])) if ends[1][1] == 1e-13 else (x[1] - 1) ** 2
-        return jnp.array(
-            [1 / x[0] + x[0] + x[1] ** 2, 2 / x[0] ** 2 + x[0] ** 2 + second],
-        )
+        return jnp.array([1 / x[0] + x[0] + x[1] ** 2, 2 / x[0] ** 2 + x[0] ** 2 + (x[1] - 1) ** 2])
 
-    problem = read_problem(reciprocals, np.array([0.7, 0.5]))
-    units = problem.raveling.units
-    answer = bf.BezierSimplex(np.array(ends) / units, 2, 1)
-    said = find_runaway(problem, answer)
-    assert said.startswith(words) if words else said == "", said
+    solution = bf.minimize(reciprocals, np.array([0.7, 0.5]), seed=seed)
+    assert solution.result.reason is bf.Reason.SUSPECT
+    assert solution.result.message.startswith("f1 falls")

@@ -154,8 +154,9 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         return linearize(sight.derivatives.take(rows), faces[rows], support=True)
 
     def measure(self, points: Rows, faces: Faces, tangents: Frames) -> Sight:
-        """With borrowed Hessians along chords where points are near the set; far ones are followed
-        with Hessians of their own in any case."""
+        """With borrowed Hessians along chords where points are near the set, and with Hessians of
+        their own where borrowed ones make no sense; far points are followed with such in any
+        case."""
         borrows = self.memory.lenders(self.corners, self.schedule.negligible) is not None
         start = self.borrow(points)
         first = linearize(start, faces, support=True)
@@ -164,6 +165,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
             near = np.flatnonzero(first.valid & (length <= self.far * self.diameter))
             settled = self.along_chords(start.take(near), first.take(near), faces[near], True)[1]
             first = first.with_rows(near, settled)
+            lost = np.flatnonzero(~first.valid)
+            if len(lost):
+                own = linearize(self.compute(points[lost]), faces[lost], support=True)
+                first = first.with_rows(lost, own)
         return Sight(start, first)
 
     def directions(self, n: int) -> Rows:

@@ -124,7 +124,8 @@ def find_runaway(problem: Problem, answer: Any) -> str:
     steep = np.abs(np.einsum("mmi,mi->m", there.gradients, back))
     # Next to a pole an objective loses all of its height on the last piece of the way.
     near, height = np.diagonal(climb), climb[-1]
-    at_pole = (near > (1 - SCHEDULE.clear) * height) & (steep * SCHEDULE.negligible > height)
+    at_pole = (height > 0) & (near > (1 - SCHEDULE.clear) * height)
+    at_pole &= steep * SCHEDULE.negligible > height
     if at_pole.any():
         m = int(at_pole.argmax())
         place = point_in_words(ends[m], names, problem.raveling.units)
