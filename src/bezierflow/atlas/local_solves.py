@@ -76,7 +76,7 @@ def descend(
     z: Float[np.ndarray, "n n_free"],
     bend: Float[np.ndarray, "n n_free n_free"] | None = None,
     radius: float = SCHEDULE.first_radius,
-    least: float = -np.inf,
+    least: float = SCHEDULE.nothing,
     enough: float = -np.inf,
 ) -> Ends:
     """Local minimizers of the merit: quadratic programs in a trust region, with the exact curvature
@@ -150,10 +150,7 @@ def descend(
             np.minimum(grown, SCHEDULE.largest_radius),
             0.3 * np.minimum(radii[todo], length),
         )
-        still = better & ~on
-        todo = todo[
-            (length >= SCHEDULE.short_step) & (radii[todo] >= SCHEDULE.smallest_radius) & ~still
-        ]
+        todo = todo[on | ~better]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
     learned = H if isinstance(curvature, Learned) else None

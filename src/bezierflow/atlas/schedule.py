@@ -28,9 +28,9 @@ class Schedule:
 
         search_steps: quadratic programs of one search.
         first_radius: of its trust region,
-        largest_radius: which grows up to this,
-        smallest_radius: and ends the search below this.
-        short_step: a step shorter than this ends a search.
+        largest_radius: which grows up to this.
+        nothing: a search with Hessians ends before a step that promises less: Newton's method on
+            active sets goes on from there.
         flattest: curvatures below this share of the largest are raised to it, so that each
             quadratic program has one solution.
         first_bend: a learned curvature begins with this multiple of the identity;
@@ -245,8 +245,7 @@ class Schedule:
     search_steps: int = 40
     first_radius: float = 0.25
     largest_radius: float = 0.5
-    smallest_radius: float = 1e-9
-    short_step: float = 1e-7
+    nothing: float = 1e-9
     flattest: float = 1e-6
     first_bend: float = 0.1
     steep_bend: float = 1e6
