@@ -67,11 +67,10 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     assert state.search is not None
     assert atlas is not None
     mesh, rng = state.search.copy(), np.random.default_rng([seed, 1])
+    if mesh.polished:
+        mesh.program = mesh.program.for_answers()
     program, M = mesh.program, mesh.program.n_objectives
     program.evaluator.budget = None
-    if mesh.polished:
-        # Answers lie on constraints exactly; the margin is kept by nodes and patches alone.
-        program.margin = 0.0
     n = int(
         min(
             SCHEDULE.n_on_set,

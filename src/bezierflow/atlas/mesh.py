@@ -100,8 +100,6 @@ class Mesh:
         L, R = program.n_free, program.n_rows
         self.program, self.tol, self.box = program, tol, box
         program.strict = True
-        # Arcs keep inequalities exactly.
-        program.margin = 0.0 if self.follows else min(SCHEDULE.margin * tol, SCHEDULE.widest_margin)
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
         self.active, self.side = np.zeros((0, R), dtype=bool), np.zeros((0, L), dtype=int)
@@ -480,6 +478,7 @@ class Mesh:
         noise = program.noise_of((finite - program.shift) / program.scale)
         self.tol = max(self.tol, SCHEDULE.most_noise * noise)
         self.goal = max(self.tol, self.goal)
+        # Arcs keep inequalities exactly.
         program.margin = (
             0.0 if self.follows else min(SCHEDULE.margin * self.tol, SCHEDULE.widest_margin)
         )

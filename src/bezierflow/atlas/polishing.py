@@ -26,9 +26,7 @@ class Polish:
     """
 
     def __init__(self, program: Program):
-        self.program = program.copy()
-        self.program.evaluator.budget = None
-        self.program.margin = 0.0
+        self.program = program.for_answers()
         z, f = program.archive
         best = nondominated(f)
         self.archive = Archive(z[best], f[best])

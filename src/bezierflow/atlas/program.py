@@ -168,6 +168,13 @@ class Program:
         other.evaluator, other.archives = copy.copy(self.evaluator), list(self.archives)
         return other
 
+    def for_answers(self) -> "Program":
+        """A copy without a budget that keeps inequalities as they are: the margin is that of nodes,
+        so that the patches between them keep these, too."""
+        other = self.copy()
+        other.evaluator.budget, other.margin = None, 0.0
+        return other
+
     def change_units(self, factor: Float[np.ndarray, " n_free"]) -> None:
         """Multiplies the units of the variables: z becomes z / factor."""
         self.unit = self.unit * factor
