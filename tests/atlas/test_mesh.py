@@ -60,6 +60,56 @@ def test_a_curve_from_values_is_the_front():
     assert solution.error.front < 1e-3
 
 
+@pytest.mark.parametrize("most", [np.inf, 1.6])
+def test_smooth_pairs_are_exact_while_a_budget_lasts(most):
+    """Bowls with unlike axes, whose designs of least w · f inside of a ball have a closed form but
+    for one multiplier."""
+    centers, axes = np.array([[-2.0, -2.0], [2.0, 2.0]]), np.array([[1.0, 6.0], [5.0, 1.0]])
+
+    def bowls(x):
+        return (axes * (x - centers) ** 2).sum(axis=1)
+
+    def least(w, price):
+        return (w @ (axes * centers)) / (w @ axes + price)
+
+    def design(w):
+        # by bisection: |x| falls with the price of leaving the ball
+        low, high = 0.0, 20.0
+        for _ in range(200 if least(w, 0.0) @ least(w, 0.0) > most**2 else 0):
+            price = (low + high) / 2
+            low, high = (price, high) if np.linalg.norm(least(w, price)) > most else (low, price)
+        return least(w, low)
+
+    x = np.array([design(np.array([w, 1 - w])) for w in np.linspace(0, 1, 21)])
+    f = np.array([bowls(row) for row in x])
+    ball = Recorder(lambda x: [np.sum(x**2) - most**2]) if most < np.inf else None
+    box = np.full(2, -4.0), np.full(2, 4.0)
+    solution = bf.minimize(Recorder(bowls), bounds=box, constraints=ball, budget=6000)
+    found = np.array([solution.at(aspiration=wish) for wish in f])
+    off = (np.array([bowls(row) for row in found]) - f) / np.ptp(f, axis=0)
+    assert solution.result.reason is bf.Reason.CONVERGED
+    assert solution.nfev <= 6000
+    assert off.min(axis=1).max() < max(1e-6, solution.error.front)
+    assert np.abs(off).max() < 2e-5
+    assert np.abs(found - x).max() < 1e-3
+
+
+def test_gradients_alone_make_pairs_exact():
+    centers, axes = np.array([[-2.0, -2.0], [2.0, 2.0]]), np.array([[1.0, 6.0], [5.0, 1.0]])
+
+    def bowls(x):
+        return (axes * (x - centers) ** 2).sum(axis=1)
+
+    weights = np.linspace(0, 1, 21)[:, None] * [1, -1] + [0, 1]
+    x = np.clip((weights @ (axes * centers)) / (weights @ axes), -1, 1.5)
+    f = np.array([bowls(row) for row in x])
+    given = bf.Objectives(Recorder(bowls), jac=lambda x: 2 * axes * (x - centers))
+    solution = bf.minimize(given, bounds=(np.full(2, -1.0), np.full(2, 1.5)))
+    found = np.array([bowls(solution.at(aspiration=wish)) for wish in f])
+    assert solution.result.success
+    assert (np.abs(found - f) / np.ptp(f, axis=0)).max() < 1e-6
+
+
 def test_gaps_of_a_front_have_no_answers():
     solution = bf.minimize(Recorder(waves), bounds=(np.zeros(3), np.ones(3)), budget=4000)
     x = np.linspace(0, 1, 20001)

@@ -104,9 +104,12 @@ class AtlasState:
         )
         units = Units(*scales, program.n_auxiliary)
         raveling = Raveling.of(np.zeros(units.n_variables))
-        coverage = self.search.history[-1].covered if self.search.history else 0.0
         polisher = Polish(program) if self.search.polished else None
-        return BezierAtlas(tuple(patches), units, raveling, coverage, polisher) if patches else None
+        return (
+            BezierAtlas(tuple(patches), units, raveling, self.search.share, polisher)
+            if patches
+            else None
+        )
 
 
 class Survey(NamedTuple):
@@ -176,7 +179,9 @@ def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -
             rounds += 1
     except BudgetSpentError:
         spent = True
-    made = {"rounds": rounds, "done": spent or mesh.done, "spent": spent}
+    done, unfinished = spent or mesh.done, spent and mesh.tol >= mesh.asked
+    made = {"rounds": rounds, "done": done, "spent": unfinished}
+    mesh = mesh.best(spent) if done else mesh
     return replace(state, search=mesh, **made, evaluations=mesh.program.evaluator.evaluations)
 
 
@@ -185,9 +190,13 @@ def _new_mesh(objectives: FlatObjectives, settings: Settings, state: AtlasState)
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
     usual = SCHEDULE.tol if program.has_hessians else SCHEDULE.values_tol
-    tol = by_objectives(usual, state.n_objectives)
-    tol = tol if settings.tol is None else settings.tol
-    return Mesh(program, tol, state.seed, _scaled(program, settings, state.start)[0])
+    usual = by_objectives(usual, state.n_objectives)
+    asked = usual if settings.tol is None else settings.tol
+    mesh = Mesh(program, asked, state.seed, _scaled(program, settings, state.start)[0])
+    if not program.has_hessians:
+        mesh.tol = max(asked, usual)
+        mesh.last = asked if settings.tol else SCHEDULE.further * usual
+    return mesh
 
 
 def _scaled(

@@ -61,11 +61,15 @@ def search(
         todo = np.flatnonzero((over > 1) & (over < SCHEDULE.hopeful * before))
         if len(todo) == 0 or program.price >= SCHEDULE.most_price:
             break
-        program.price *= 10
         before = over
-        # Without Hessians from where they ended, which is near, and cheaper.
-        start = z if program.has_hessians else ends.z
-        again = descend(program, a[todo], start[todo], None, *how)
+        if program.has_hessians:
+            program.price *= 10
+            again = descend(program, a[todo], z[todo], None, *how)
+        else:
+            # From where they ended, which is near; a price that multipliers do not reach will do.
+            mu = np.abs(ends.mu[todo, program.n_objectives :]).sum(axis=1)
+            program.price *= 10 if (mu > SCHEDULE.dear * program.price).any() else 1
+            again = descend(program, a[todo], ends.z[todo], ends.take(todo).bend, *how[:1])
         ends.put_better(todo, again, program, a)
     return ends
 

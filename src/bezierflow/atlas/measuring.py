@@ -103,10 +103,10 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
             np.where(same, 0.0, program.apart(found.z, z)),
             np.maximum(off, 0.0),
             gain < limit,
-            gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.tol),
+            gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.asked),
             float(constraints.max(initial=0.0)),
             diameter,
-            mesh.tol,
+            mesh.asked,
         )
 
     if atlas.polisher is None:

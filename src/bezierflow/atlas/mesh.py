@@ -42,7 +42,7 @@ from .cells import (
     triangulated,
 )
 from .exploration import Population, evolve, first_look, first_units, normalize, spread_points
-from .local_solves import Ends, search
+from .local_solves import Ends, descend, search
 from .program import Program, nondominated
 from .schedule import SCHEDULE, by_objectives
 
@@ -71,7 +71,11 @@ class Mesh:
 
     Attributes:
         program: rows, counted, with the archive.
-        tol: the largest miss of a cell, in units of the objectives' ranges.
+        tol: the largest miss of a cell at present, in units of the objectives' ranges.
+        asked: the largest at the end,
+        last: which becomes this while a budget lasts.
+        noise: of values, in the same units.
+        exact: whether nodes are solved for up to rounding.
         box: finite bounds to look in.
         z: designs of the nodes.
         raw: their rows in the user's units.
@@ -94,11 +98,13 @@ class Mesh:
         refining: whether the next round cuts cells.
         goal: cells that miss by more are cut; it falls to `tol`.
         late: how often the archive was asked after cuts.
+        before: the mesh as it was when its cells covered most, since nodes are exact.
     """
 
     def __init__(self, program: Program, tol: float, seed: int, box: tuple[np.ndarray, np.ndarray]):
         L, R = program.n_free, program.n_rows
         self.program, self.tol, self.box = program, tol, box
+        self.asked, self.last, self.noise, self.exact = tol, tol, 0.0, False
         program.strict = True
         self.rng = np.random.default_rng(seed)
         self.z, self.raw, self.mu = np.zeros((0, L)), np.zeros((0, R)), np.zeros((0, R))
@@ -116,6 +122,7 @@ class Mesh:
         self.history: list[MeshRound] = []
         self.still, self.refining, self.goal = 0, False, max(tol, SCHEDULE.first_goal)
         self.late = 0
+        self.before: Mesh | None = None
 
     def copy(self) -> "Mesh":
         """The same mesh, to go on with while this one stays as it is."""
@@ -126,6 +133,27 @@ class Mesh:
         other.arcs, other.traced = list(self.arcs), dict(self.traced)
         other.rng = copy.deepcopy(self.rng)
         return other
+
+    def remember(self) -> None:
+        """Keeps the mesh as it is now, to go back to."""
+        self.before = None
+        self.before = self.copy()
+
+    def best(self, over: bool) -> "Mesh":
+        """This mesh; the one to go back to where the budget was spent amid a round, or where cells
+        cover less since."""
+        before, evaluator = self.before, self.program.evaluator
+        if before is None or not (over or self.share < before.share):
+            return self
+        best = before.copy()
+        best.program.archives = list(self.program.archives)
+        best.program.evaluator.evaluations = evaluator.evaluations
+        return best
+
+    @property
+    def share(self) -> float:
+        """Of the archive's front that cells covered at the end of the last round."""
+        return self.history[-1].covered if self.history else 0.0
 
     def news_of_round(self) -> dict[str, float]:
         """What the last round found, for progress and history."""
@@ -176,6 +204,12 @@ class Mesh:
         """Removes nodes."""
         for name in NODE:
             setattr(self, name, np.delete(getattr(self, name), rows, axis=0))
+
+    @property
+    def corners_of_chart(self) -> Float[np.ndarray, "n_objectives n_objectives"]:
+        """Chart points that ask for the minimum of one objective each."""
+        M = self.program.n_objectives
+        return centered(np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far))
 
     # cells
 
@@ -417,16 +451,28 @@ class Mesh:
             )
             self.goal = self.tol if self.fine else max(self.tol, SCHEDULE.fall * self.goal)
         program.tidy()
-        if self.polished:
+        if self.polished or self.exact:
             self.check()  # what nodes from the archive made anew is part of the answer, too
+        self.note(changes)
+
+    def note(self, changes: int) -> None:
+        """Notes what a round ended with, keeps the mesh where it lost nothing by being made more
+        exact, and makes it more exact where nothing else is left to do."""
+        program = self.program
         cells = self.cells()
         front = program.known()
         front = front[
             np.linspace(0, len(front) - 1, min(len(front), SCHEDULE.compared)).astype(int)
         ]
-        covered = 1 - float(self.lost(front, self.patches()).mean()) if len(front) else 0.0
+        # What is exact enough to be asked for does not lose by being made more exact.
+        slack = 5 * max(self.asked - self.tol, 0.0)
+        lost = self.lost(front, self.patches(), slack) if len(front) else np.ones(1)
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
-        self.history.append(MeshRound(changes, worst, covered))
+        self.history.append(MeshRound(changes, worst, 1 - float(lost.mean())))
+        if self.before is not None and self.share >= self.before.share:
+            self.remember()
+        if self.settled and self.finishes:
+            self.finish()
 
     @property
     def done(self) -> bool:
@@ -435,9 +481,41 @@ class Mesh:
         evaluator = self.program.evaluator
         spent = int(evaluator.evaluations.objective)
         enough = np.isinf(evaluator.left) and spent > SCHEDULE.most_evaluations
-        return bool(
-            enough or (self.still >= SCHEDULE.still_rounds and not self.refining and self.fine)
-        )
+        return enough or (self.settled and not self.finishes)
+
+    @property
+    def settled(self) -> bool:
+        """Whether explorations change nothing any more, and cells are cut to the tolerance."""
+        return self.still >= SCHEDULE.still_rounds and not self.refining and self.fine
+
+    @property
+    def finishes(self) -> bool:
+        """Whether nodes shall be more exact, and can be: for less than what is left of a budget
+        they are solved for once more, and their cells are looked at. Without a budget values end at
+        what is asked for."""
+        left = self.program.evaluator.left
+        cost = (SCHEDULE.cut * (self.program.n_free + 1) + 2) * len(self.z)
+        allowed = left < np.inf or self.asked < self.tol or self.program.has_slopes
+        return bool(2 * self.last < self.tol and allowed and cost < left)
+
+    def finish(self) -> None:
+        """Solves for all nodes once more, up to rounding, for a smaller tolerance from now on."""
+        program, M = self.program, self.program.n_objectives
+        if self.before is None:
+            self.remember()
+        self.tol, self.exact = max(SCHEDULE.fall * self.tol, self.last), True
+        self.goal, self.refining = self.tol, True
+        program.tie = min(program.tie, self.tol)
+        program.margin = min(program.margin, SCHEDULE.margin * self.tol)
+        counts = self.mu[:, :M] > SCHEDULE.priced
+        own = centered(self.f + np.where(counts, 0.0, SCHEDULE.far))
+        nodes = np.append(np.arange(len(self.z)), self.f.argmin(axis=0))
+        ends = self.solve(np.concatenate([own, self.corners_of_chart]), self.z[nodes], 0.1, nodes)
+        self.drop(nodes)
+        self.add(ends, np.full(len(nodes), np.inf), np.ones(len(nodes)))
+        self.rescale()
+        self.clean()
+        self.check()
 
     @property
     def fine(self) -> bool:
@@ -475,8 +553,11 @@ class Mesh:
             program.evaluator.budget = budget
         first_units(program, raw)
         finite = raw[np.isfinite(raw).all(axis=1)]
-        noise = program.noise_of((finite - program.shift) / program.scale)
-        self.tol = max(self.tol, SCHEDULE.most_noise * noise)
+        self.noise = program.noise_of((finite - program.shift) / program.scale)
+        least = SCHEDULE.most_noise * self.noise
+        self.tol, self.asked, self.last = (
+            max(tol, least) for tol in (self.tol, self.asked, self.last)
+        )
         self.goal = max(self.tol, self.goal)
         # Arcs keep inequalities exactly.
         program.margin = (
@@ -547,7 +628,7 @@ class Mesh:
         program, M = self.program, self.program.n_objectives
         if program.n_rows > M and len(program.archive.z):
             self.scale_constraints()
-        corner = centered(np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far))
+        corner = self.corners_of_chart
         for _ in range(SCHEDULE.most_ends):
             before = program.span
             found = self.solve(corner, self.best_known(corner)[0], near=self.nearest(corner))
@@ -602,13 +683,23 @@ class Mesh:
         radius: float = 0.3,
         near: Int[np.ndarray, " n"] | None = None,
     ) -> Ends:
-        """Searches above chart points from designs, with the curvature of nodes beside them."""
+        """Searches above chart points from designs, with the curvature of nodes beside them; else
+        with one by differences where a rough search ends, if that is what it takes to be exact and
+        the budget allows it."""
         if self.program.has_hessians:
             return self.solve_exactly(a, z, near)
+        program, L = self.program, self.program.n_free
         tol = min(self.tol, SCHEDULE.loosest)
-        goals = SCHEDULE.promised * tol, SCHEDULE.gained * tol
+        if self.exact:
+            tol = max(SCHEDULE.finished * tol, self.noise)
         bend = None if near is None else self.bend[near]
-        return search(self.program, a, z, bend, radius, *goals)
+        affords = SCHEDULE.curved * self.most >= (L * L + 3 * L) / 2
+        if near is None and affords and tol < SCHEDULE.loosest:
+            rough = SCHEDULE.promised * SCHEDULE.loosest, SCHEDULE.gained * SCHEDULE.loosest
+            first = descend(program, a, z, None, radius, *rough)
+            z, bend = first.z, program.bends(first.z, first.r, first.mu)
+        goals = SCHEDULE.promised * tol, SCHEDULE.gained * tol
+        return search(program, a, z, bend, radius, *goals)
 
     def solve_exactly(
         self, a: np.ndarray, z: np.ndarray, near: Int[np.ndarray, " n"] | None = None
@@ -624,7 +715,7 @@ class Mesh:
         """Solves where the archive knows better: at the ends of the front, at nodes that it beats,
         at parts of its front that no cell reaches. Returns how many of these gained much."""
         program, M, changes = self.program, self.program.n_objectives, 0
-        corner = centered(np.where(np.eye(M) > 0, -SCHEDULE.far, SCHEDULE.far))
+        corner = self.corners_of_chart
         end = int(program.evaluator.evaluations.objective) + most
         while int(program.evaluator.evaluations.objective) < end:
             if not len(program.archive.z):
@@ -669,7 +760,9 @@ class Mesh:
         # Where objectives are least they are flat: what is as good up to a tolerance may be better
         # in others by its root, and does not dominate. Nodes that are exact need next to none.
         slack, much = (
-            SCHEDULE.exact_nodes if self.polished else (self.tol, SCHEDULE.much * self.tol)
+            SCHEDULE.exact_nodes
+            if self.polished or self.exact
+            else (self.tol, SCHEDULE.much * self.tol)
         )
         good = np.ones((len(f), len(f)), dtype=bool)
         better, as_good, clearly = np.zeros_like(good), good.copy(), np.zeros_like(good)

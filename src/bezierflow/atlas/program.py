@@ -160,6 +160,7 @@ class Program:
             np.ones(n_constraints),
         )
         self.margin, self.price, self.strict = 0.0, SCHEDULE.price, False
+        self.tie = SCHEDULE.tie
         self.archives = [Archive(np.zeros((0, self.n_free)), np.zeros((0, n_objectives)))]
 
     def copy(self) -> "Program":
@@ -309,6 +310,11 @@ class Program:
         return all(bridge.order == 2 for bridge in bridges(self.evaluator.objectives))
 
     @property
+    def has_slopes(self) -> bool:
+        """Whether first derivatives are exact."""
+        return all(bridge.order > 0 for bridge in bridges(self.evaluator.objectives))
+
+    @property
     def noise(self) -> float:
         """The largest relative noise of what runs on the host."""
         parts = bridges(self.evaluator.objectives)
@@ -324,8 +330,7 @@ class Program:
     ) -> tuple[Float[np.ndarray, "n n_rows"], Float[np.ndarray, "n n_rows n_free"]]:
         """The scaled rows with their slopes: exact ones, or forward differences, for which rows
         that are known are not evaluated again."""
-        parts = bridges(self.evaluator.objectives)
-        if all(bridge.order for bridge in parts):
+        if self.has_slopes:
             at = self.evaluator.jacobians(self.origin + z * self.unit)
             self.keep(z, at.values)
             J = at.gradients * self.unit / self.scale[:, None]
@@ -338,6 +343,31 @@ class Program:
         points[:, np.arange(L), np.arange(L)] += step
         there = self.values(points.reshape(n * L, L)).reshape(n, L, -1)
         return r, _bounded(np.swapaxes((there - r[:, None]) / step[:, :, None], 1, 2))
+
+    def bends(
+        self,
+        z: Float[np.ndarray, "n n_free"],
+        r: Float[np.ndarray, "n n_rows"],
+        mu: Float[np.ndarray, "n n_rows"],
+    ) -> Float[np.ndarray, "n n_free n_free"]:
+        """∂²(μ · r)/∂z_i∂z_j by forward differences, (L² + 3 L) / 2 values at each point, with the
+        absolute values of its eigenvalues."""
+        n, L = z.shape
+        h = float(np.clip(self.noise_of(r) ** 0.25, *SCHEDULE.difference_steps))
+        h = np.where(z + 2 * h > self.upper, -h, h)
+        i, j = np.triu_indices(L)
+        unit = np.concatenate([np.eye(L), np.eye(L)[i] + np.eye(L)[j]])
+        rows = self.values((z[:, None] + h[:, None] * unit).reshape(-1, L)).reshape(
+            n, len(unit), -1
+        )
+        rise = np.einsum("nkr,nr->nk", rows - r[:, None], mu)
+        H = np.zeros((n, L, L))
+        H[:, i, j] = (rise[:, L:] - rise[:, i] - rise[:, j]) / (h[:, i] * h[:, j])
+        H[:, j, i] = H[:, i, j]
+        values, vectors = np.linalg.eigh(_bounded(H))
+        return (vectors * np.clip(np.abs(values), *SCHEDULE.bends)[:, None]) @ vectors.swapaxes(
+            1, 2
+        )
 
     def feasible_rows(self, r: Float[np.ndarray, "n n_rows"]) -> Bool[np.ndarray, " n"]:
         """Whether the constraints hold where the rows have these values."""
@@ -368,11 +398,12 @@ class Program:
         self,
         r: Float[np.ndarray, "n n_rows"],
         a: Float[np.ndarray, "n n_objectives"],
-        tie: float = SCHEDULE.tie,
+        tie: float | None = None,
     ) -> Float[np.ndarray, " n"]:
         """S with its tie-break, and a price for violations: what the search for the point above a
         makes small."""
         M, end = self.n_objectives, self.n_objectives + self.n_inequalities
+        tie = self.tie if tie is None else tie
         merit = (r[:, :M] - a).max(axis=1) + tie * r[:, :M].sum(axis=1)
         merit = merit + self.price * np.maximum(r[:, M:end], 0.0).max(axis=1, initial=0.0)
         merit = merit + self.price * np.abs(r[:, end:]).max(axis=1, initial=0.0)
@@ -387,7 +418,7 @@ class Program:
     ) -> tuple[Float[np.ndarray, " n"], np.ndarray]:
         """The least merit in the archive above each a, an upper bound of s*(a) that costs nothing,
         and where it is."""
-        return best_levels(self.known(), a, SCHEDULE.tie)
+        return best_levels(self.known(), a, self.tie)
 
     def tidy(self) -> None:
         """Reduces a large archive to its nondominated points."""

@@ -47,7 +47,7 @@ class Model:
         self.upper = np.minimum(program.upper - z, radius)
         self.over = np.concatenate([r[:M] - a, r[M:]])
         self.price = program.price if searches else np.inf
-        tie = SCHEDULE.tie if searches else SCHEDULE.tie_of_labels
+        tie = program.tie if searches else SCHEDULE.tie_of_labels
         self.tie = tie * J[:M].sum(axis=0)
 
     def solve(self, active: np.ndarray, side: np.ndarray) -> Step | None:

@@ -17,7 +17,8 @@ class Schedule:
         price: of a scaled constraint's violation in the merit of a point, to begin with,
         most_price: and at most,
         dearer: and how often it is raised in a search with Hessians,
-        hopeful: as long as that leaves at most this share of a violation.
+        hopeful: as long as that leaves at most this share of a violation,
+        dear: and, without, where multipliers are above this share of it.
         feasible: the largest violation of a scaled constraint at a point that the archive keeps.
         nearly_feasible: the same at the end of a search.
         large: scales beyond this do not allow larger violations, where these are limited strictly.
@@ -148,7 +149,9 @@ class Schedule:
         promised: searches end before steps that promise less than so many tolerances,
         gained: and after those that gained less than so many: with the curvature of a neighbor,
             what is left is a small part.
-        loosest: searches for nodes are not looser than with this tolerance.
+        loosest: searches for nodes are not looser than with this tolerance;
+        finished: at the end they have so many times that of cells.
+        curved: curvatures by differences take up to this share of a budget at a node.
         slopes: designs at whose slopes constraints get their scales,
         scales: and by how much these change at most.
         most_noise: cells are not asked to be more exact than this many times the noise.
@@ -190,7 +193,8 @@ class Schedule:
         tol: what patches shall miss fresh points by at most where the user does not say, with
             Hessians, for two objectives, three, and more: from three on patches are where answers
             begin that are solved for;
-        values_tol: and without Hessians.
+        values_tol: and without Hessians,
+        further: which becomes so many times as small while a budget lasts.
         tight: inequalities with less room are tried as active.
         no_lead: searches begin once more from archived designs that are lower than a solution by
             more;
@@ -235,6 +239,7 @@ class Schedule:
     most_price: float = 1e4
     dearer: int = 3
     hopeful: float = 0.5
+    dear: float = 0.9
     feasible: float = 1e-8
     nearly_feasible: float = 1e-6
     large: float = 100.0
@@ -340,6 +345,8 @@ class Schedule:
     promised: float = 0.2
     gained: float = 5.0
     loosest: float = 1e-4
+    finished: float = 1e-5
+    curved: float = 0.01
     slopes: int = 5
     scales: tuple[float, float] = (1e-9, 1e2)
     most_noise: float = 10.0
@@ -373,6 +380,7 @@ class Schedule:
     flattest_cell: float = 1e-8
     tol: tuple[float, float, float] = (1e-7, 1e-3, 1e-2)
     values_tol: tuple[float, float, float] = (1e-5, 1e-3, 1e-2)
+    further: float = 1e-3
     tight: float = 1e-6
     no_lead: float = 1e-8
     nearly: float = 1e-2
