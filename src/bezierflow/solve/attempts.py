@@ -25,7 +25,7 @@ from ..flows import (
     search_box,
 )
 from ..kinks import CannotLiftError
-from ..names import encode
+from ..names import Names, encode
 from ..normal import AbstractAutoFlow, Matrices, accept, estimate_error, find_minimizers
 from ..objectives import (
     Bridge,
@@ -116,6 +116,14 @@ class Attempt(NamedTuple):
             flags = tuple(dict.fromkeys((*error.flags, flag)))
             error = replace(error, coverage=coverage, flags=flags)
         return self._replace(error=error).doubted(f"{why}: {flag.value}")
+
+    def off_by(self, lead: float, names: Names) -> "Attempt":
+        """The same, known to miss by this much."""
+        assert self.error is not None
+        flags = tuple(dict.fromkeys((*self.error.flags, Flag.NOT_AT_TOLERANCE)))
+        error = replace(self.error, front=SCHEDULE.seen * lead, flags=flags)
+        result = self.flow.explain(self.flat, self.run, error, names)
+        return self._replace(error=error, result=result)
 
     def local(self, why: str) -> "Attempt":
         """The same, where nothing says that it is more than a local set."""
@@ -455,6 +463,8 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
         better = point_in_words(probed.rivals[0], problem.names, problem.raveling.units)
         made = made.flagged(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
         return made._replace(rivals=probed.rivals)
+    if error.front is not None and SCHEDULE.seen * probed.lead > error.front:
+        made = made.off_by(probed.lead, problem.names)
     if probed.short and made.result.reason is Reason.CONVERGED:
         made = made.local(probed.short)
     return made.noted(probed.words)

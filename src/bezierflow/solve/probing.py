@@ -79,6 +79,8 @@ class Probed(NamedTuple):
         evaluations: what was spent by then.
         words: what that says for the answer, where no design is better.
         short: why they do not suffice, and what to do about it; empty where they do.
+        lead: by how much the best of them is better than what an atlas answers in its place, in
+            units of ranges, clear or not: so much the answers miss at least.
     """
 
     rivals: Designs
@@ -86,6 +88,7 @@ class Probed(NamedTuple):
     evaluations: Evaluations
     words: str
     short: str
+    lead: float
 
 
 def probe(
@@ -116,7 +119,7 @@ def probe(
         look.hold(answer, looked, None if error is None else error.front)
     words = f"no better point among {look.n} fresh probes"
     words += ", along which objectives are convex" if look.is_convex else ""
-    return Probed(look.rivals, look.n, look.evaluations, words, look.shortage)
+    return Probed(look.rivals, look.n, look.evaluations, words, look.shortage, look.lead)
 
 
 def lines_for(n_variables: int, thrift: int) -> tuple[int, int, int]:
@@ -210,6 +213,7 @@ class _Look:
 
     Attributes:
         rivals: what is clearly better, so far.
+        lead: of the best of all that an atlas was held against.
         n: how many designs were looked at.
         evaluations: what was spent by now.
         is_convex: whether nothing bends downwards along all lines, once they were looked at, nor
@@ -235,6 +239,7 @@ class _Look:
             self.feasible = self.place.rest()
         self.budget = getattr(call.method, "budget", None)
         self.n, self.evaluations, self.rivals = 0, spent, np.zeros((0, self.L))
+        self.lead = 0.0
         self.is_convex, self.searched, self.why_none = False, False, ""
         self.spread: tuple[Float[np.ndarray, "n_boxes n n_variables"], Values] | None = None
         self.compared: set[bytes] = set()
@@ -296,6 +301,8 @@ class _Look:
         x, f = x[fresh], f[fresh]
         self.compared.update(row.tobytes() for row in f)
         lead = self.standard.lead(f)
+        if isinstance(self.standard.answer, BezierAtlas):
+            self.lead = max(self.lead, float(lead.max(initial=0.0)))
         best = np.argsort(-lead)[: SCHEDULE.known_designs]
         rivals = x[best[lead[best] > self.standard.clear]]
         if len(rivals):

@@ -75,6 +75,7 @@ class Schedule:
             has a kink there, of a gradient from differences of values, of ranges between a file and
             its objectives (beside `front_errors`); a variable varies at least by this, relative to
             the size of the points.
+        seen: what is stated of an atlas is at least so many times the largest lead over it.
         clear_on_curves: the same of a lead over an atlas of curves that states no more.
         most_arms: of minima, that no design shows, are descended alone.
         walkers: points of an answer with kinks that are moved by small steps,
@@ -172,6 +173,7 @@ class Schedule:
     halvings: int = 40
     steady: float = 0.75
     clear: float = 1e-3
+    seen: float = 2.0
     clear_on_curves: float = 1e-4
     most_arms: int = 6
     walkers: int = 100
