@@ -43,7 +43,7 @@ from .call import Call
 from .causes import find_break, find_cause, find_endless, jump_beside
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
-from .probing import Box, only_point, probe
+from .probing import Box, Probed, only_point, probe
 from .schedule import SCHEDULE, SURFACE_POINTS
 
 Designs = Float[np.ndarray, "n n_variables"]
@@ -458,12 +458,17 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
     except KeyboardInterrupt:
         return made.interrupted("while a better answer was looked for")
     error = replace(error, n_probes=error.n_probes + probed.n)
-    made = made._replace(evaluations=probed.evaluations, error=error)
+    return _as_probed(problem, made._replace(evaluations=probed.evaluations, error=error), probed)
+
+
+def _as_probed(problem: Problem, made: Attempt, probed: Probed) -> Attempt:
+    """An attempt with what probes say of it."""
     if len(probed.rivals):
         better = point_in_words(probed.rivals[0], problem.names, problem.raveling.units)
         made = made.flagged(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
         return made._replace(rivals=probed.rivals)
-    if error.front is not None and SCHEDULE.seen * probed.lead > error.front:
+    assert made.error is not None
+    if made.error.front is not None and SCHEDULE.seen * probed.lead > made.error.front:
         made = made.off_by(probed.lead, problem.names)
     if probed.short and made.result.reason is Reason.CONVERGED:
         made = made.local(probed.short)
