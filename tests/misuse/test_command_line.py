@@ -216,6 +216,6 @@ def test_check_says_what_it_found(folder, monkeypatch):
         main, ["check", "mine.py:f", "--x0", "0.5", "--json", "report.json"]
     )
     assert result.exit_code == 0, result.output
-    assert "2 objectives, 1 variables: a JAX function" in result.output
+    assert "2 objectives, 1 variables: a function that JAX traces" in result.output
     assert "minimize will: look for one surface" in result.output
     (folder / "report.json").unlink()

@@ -38,11 +38,19 @@ def called_back(x):
 
 
 FORMS = {
-    "jax": (lambda x: jnp.array([x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]]), "a JAX function", 2),
-    "jax list": (lambda x: [x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]], "a JAX function", 2),
+    "jax": (
+        lambda x: jnp.array([x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]]),
+        "a function that JAX traces",
+        2,
+    ),
+    "jax list": (
+        lambda x: [x[0] ** 2 + jnp.sin(x[1]), x[0] + x[1]],
+        "a function that JAX traces",
+        2,
+    ),
     "list of jax": (
         [lambda x: x[0] ** 2 + jnp.sin(x[1]), lambda x: x[0] + x[1]],
-        "a JAX function",
+        "a function that JAX traces",
         2,
     ),
     "numpy": (
@@ -99,17 +107,17 @@ FORMS = {
     "branching": (branching, "branches on a value that depends on x", 0),
     "gradients": (
         lambda x: jnp.array([square(x[0]) + jnp.sin(x[1]), x[0] + x[1]]),
-        "a JAX function and its gradients; Hess",
+        "a function that JAX traces and its gradients; Hess",
         1,
     ),
     "forwards": (
         lambda x: jnp.array([x[0] ** 2 + jnp.sin(x[1]) + 0 * halves(x[0]), x[0] + x[1]]),
-        "a JAX function, differentiated forwards",
+        "a function that JAX traces, differentiated forwards",
         2,
     ),
     "callback": (
         lambda x: jnp.array([called_back(x[0]) + jnp.sin(x[1]), x[0] + x[1]]),
-        "a JAX function; derivatives",
+        "a function that JAX traces; derivatives",
         0,
     ),
 }

@@ -70,8 +70,8 @@ def test_a_function_alone_passes_through_as_it_is():
 
     solution = bf.minimize(bf.Objectives(in_jax), np.zeros(2))
     assert solution.objectives is in_jax
-    assert solution.made_by["objectives"] == "a JAX function"
-    assert bf.check(bf.Objectives(in_jax), np.zeros(2)).form == "a JAX function"
+    assert solution.made_by["objectives"] == "a function that JAX traces"
+    assert bf.check(bf.Objectives(in_jax), np.zeros(2)).form == "a function that JAX traces"
 
 
 @pytest.mark.parametrize("outside", [True, False], ids=["around a problem", "inside of a problem"])

@@ -24,7 +24,7 @@ def test_a_sound_problem_is_called_sound():
     assert "one surface" in report.plan
     assert set(report.seconds) == {"value", "gradient", "hessian", "compilation"}
     assert str(report).startswith(
-        "2 objectives, 3 variables: a JAX function\nat x0: f1 = 3, f2 = 3\n"
+        "2 objectives, 3 variables: a function that JAX traces\nat x0: f1 = 3, f2 = 3\n"
     )
 
 

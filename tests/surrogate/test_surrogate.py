@@ -44,7 +44,7 @@ def test_the_budget_is_kept_and_its_end_is_said(problem, ready):
     solution = minimize(f, maximize=[1])
     assert len(f.x) == 5
     assert solution.result.reason is bf.Reason.COMPLETED
-    assert solution.result.message.startswith("the budget of 5 was spent. ")
+    assert solution.result.message.startswith("the budget was spent. ")
     (x, y, _), *others = ready
     assert not others
     np.testing.assert_array_equal(x, f.x)
@@ -62,7 +62,7 @@ def test_a_callback_can_stop_it(problem, ready):
     f = Calls(problem.values)
     result = minimize(f, budget=50, callback=lambda now: True).result
     assert result.reason is bf.Reason.STOPPED
-    assert result.message.startswith("stopped before the budget of 50 was spent. ")
+    assert result.message.startswith("stopped before the budget was spent. ")
     assert len(f.x) == 4
 
 

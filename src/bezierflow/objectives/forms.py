@@ -185,7 +185,9 @@ def _jax_form(
     flat = of_x if place.raveling.is_vector else Raveled(of_x, place.raveling)
     names = [*operations(program)]
     rules = any(name.startswith("custom_") for name in names)
-    form = Form(of_x, flat, check_shape(values, place.name), "a JAX function", True, rules)
+    form = Form(
+        of_x, flat, check_shape(values, place.name), "a function that JAX traces", True, rules
+    )
     doubtful = any(name.startswith(UNDIFFERENTIABLE) for name in names)
     return _partly_differentiable(form, place, twice) if doubtful else form
 
@@ -242,7 +244,7 @@ def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
             break
         given = ("", " and its gradients", ", differentiated forwards")[order]
         rows = _counted(jax_rows(flat, order, forwards), place)
-        kind = f"a JAX function{given}"
+        kind = f"a function that JAX traces{given}"
         return _bridged_form(rows, form.n_rows, order, kind, form.of_x, place)
     return form
 

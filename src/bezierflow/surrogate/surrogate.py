@@ -390,12 +390,12 @@ def _explained(
         if stopped is not None:
             late = stopped is Reason.TIME_LIMIT
             what = "the time limit was reached" if late else "stopped"
-            reason, why = stopped, f"{what} before the budget of {task.budget} was spent"
+            reason, why = stopped, f"{what} before the budget was spent"
         elif search.done:
             reason, why = Reason.CONVERGED, f"within tol={search.tol:g} for three batches"
         else:
             reason = Reason.COMPLETED if task.tol is None else Reason.NOT_AT_TOLERANCE
-            why = f"the budget of {task.budget} was spent"
+            why = "the budget was spent"
         result = replace(result, reason=reason, claim=why)
     if failures:
         result = result.noted(
