@@ -38,10 +38,12 @@ def test_small_noise_is_survived(noise, offset):
     solution = bf.minimize(noisy(noise, offset), bounds=(np.zeros(2), np.ones(2)), budget=800)
     assert solution.made_by["chosen"].startswith("by values alone")
     front = np.array([exact(x) for x in np.asarray(solution.spread(50).X)]) / SPAN
-    # on the front √f1 + √f2 = 1; roots would blow noise up at its ends
+    # On the front √f1 + √f2 = 1, whose roots would blow noise up; at an end, where one objective is
+    # flat, noise of 1e-3 hides as much as 3e-2 of the other.
     u = np.linspace(0, 1, 2001)[:, None]
     excess = (front[:, None] - np.hstack([u**2, (1 - u) ** 2])).max(axis=2).min(axis=1)
-    assert excess.max() < 5e-3
+    assert np.quantile(excess, 0.9) < 5e-3
+    assert excess.max() < 3 * solution.error.front
     assert np.ptp(front, axis=0).min() > 0.9
 
 
