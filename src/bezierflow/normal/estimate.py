@@ -140,7 +140,8 @@ def _scan(
     own = JaxEvaluator(evaluator.objectives, M, width)
     t = held_out_points(points, M, degree, numbers.scanned, seed + 1)
     gradients = own.jacobians(design_matrix(t, degree) @ points).gradients
-    slopes = np.nanmedian(np.linalg.norm(gradients, axis=2), axis=0)
+    slopes = np.median(np.nan_to_num(np.linalg.norm(gradients, axis=2)), axis=0)
+    slopes = np.where(slopes > 0, slopes, 1.0)
     residual = _imbalance(gradients, t > 0, slopes)
     worst = np.argsort(-residual)[: numbers.followed]
     best, residual = t[worst], residual[worst]
@@ -161,14 +162,14 @@ def _scan(
 def _imbalance(gradients: np.ndarray, faces: np.ndarray, slopes: np.ndarray) -> np.ndarray:
     """How long the convex combination of gradients is whose directions balance best, for each
     point, where the objectives have these slopes elsewhere."""
-    lengths = np.linalg.norm(gradients, axis=2) / slopes
+    lengths = np.linalg.norm(gradients, axis=2)
     lengths = np.maximum(np.nan_to_num(lengths), np.finfo(float).tiny)
-    units = np.nan_to_num(gradients / (slopes * lengths)[..., None])
+    units = np.nan_to_num(gradients / lengths[..., None])
     gram = np.einsum("nml,nkl->nmk", units, units)
     w = find_multipliers(gram, faces)
     residual = np.sqrt(np.maximum(np.einsum("nm,nmk,nk->n", w, gram, w), 0.0))
     # w_m are weights of directions, so that w_m / |g_m| are those of gradients.
-    return residual / np.sum(w / lengths, axis=1)
+    return residual / np.sum(w * (slopes / lengths), axis=1)
 
 
 def _beside(t: np.ndarray, n: int, reach: float, rng: np.random.Generator) -> np.ndarray:

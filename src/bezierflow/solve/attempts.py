@@ -435,7 +435,11 @@ def _challenged(
             break
         known = np.vstack([known, made.rivals])
         now = plan(known, made.evaluations)
-        made = held(problem, call, _atlas(call, now, made), (now.box[0][:L], now.box[1][:L]))
+        try:
+            again = _atlas(call, now, made)
+        except BudgetSpentError:
+            break
+        made = held(problem, call, again, (now.box[0][:L], now.box[1][:L]))
     return made
 
 
@@ -468,7 +472,7 @@ def _as_probed(problem: Problem, made: Attempt, probed: Probed) -> Attempt:
         made = made.flagged(f"x = {better} is better than its answers", Flag.BETTER_ELSEWHERE)
         return made._replace(rivals=probed.rivals)
     assert made.error is not None
-    if made.error.front is not None and SCHEDULE.seen * probed.lead > made.error.front:
+    if probed.lead > max(made.error.front or 0.0, SCHEDULE.negligible):
         made = made.off_by(probed.lead, problem.names)
     if probed.short and made.result.reason is Reason.CONVERGED:
         made = made.local(probed.short)
