@@ -88,8 +88,9 @@ class AtlasFlow(AbstractFlow[AtlasState]):
 
     def looks_where(self, other: AbstractFlow) -> bool:
         """Whether another flow looks in the same box among the same feasible points."""
-        same = isinstance(other, AtlasFlow) and self.feasible == other.feasible
-        return same and np.array_equal(self.box, other.box)
+        if not isinstance(other, AtlasFlow) or self.feasible != other.feasible:
+            return False
+        return np.array_equal(self.box, other.box)
 
     def with_known(self, state: AtlasState) -> AtlasState:
         """The state of a search that goes on with the designs that are known now."""

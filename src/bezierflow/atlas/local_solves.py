@@ -109,7 +109,7 @@ def descend(
         """Those of the quadratic models within the radii, from what was active in the last."""
         parts, found = zip(rows.tolist(), Q, r, strict=True), []
         for i, bend, at in parts:
-            model = Model(program, (a[i], z[i]), at, J[i], bend, radii[i])
+            model = Model(program, (a[i], z[i]), at, J[i], bend, float(radii[i]))
             nothing = Step(np.zeros(z.shape[1]), mu[i], active[i], side[i])
             found.append(model.solve(active[i], side[i]) or nothing)
         return tuple(map(np.array, zip(*found, strict=True)))

@@ -151,8 +151,8 @@ class Standard:
     def __init__(self, problem: Problem, answer: BezierSimplex | BezierAtlas, stated: float | None):
         self.problem, self.answer, self.has_holes = problem, answer, False
         # Answers of an atlas of curves are as exact as it says.
-        exact = isinstance(answer, BezierAtlas) and answer.n_objectives == 2 and stated is not None
-        least = 3 * stated if exact else SCHEDULE.clear
+        of_curves = isinstance(answer, BezierAtlas) and answer.n_objectives == 2
+        least = 3 * stated if of_curves and stated is not None else SCHEDULE.clear
         self.least = float(np.clip(least, SCHEDULE.clear_on_curves, SCHEDULE.clear))
         if isinstance(answer, BezierAtlas):
             units, points = answer.units, answer.points
@@ -471,7 +471,7 @@ class _Look:
             own = self.everywhere()[1]
             evaluator = JaxEvaluator(arm, self.M, self.L, self.budget, self.evaluations)
             f = evaluator.values(x)
-            usable = np.isfinite(f) & np.isfinite(own)
+            usable = np.asarray(np.isfinite(f) & np.isfinite(own))
             # An arm of a maximum would lie below it, and is no better where it is the largest.
             if not usable.any() or (f < own)[usable].any():
                 self.evaluations = evaluator.evaluations
