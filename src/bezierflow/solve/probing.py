@@ -473,7 +473,7 @@ class _Look:
             f = evaluator.values(x)
             usable = np.asarray(np.isfinite(f) & np.isfinite(own))
             # An arm of a maximum would lie below it, and is no better where it is the largest.
-            if not usable.any() or (f < own)[usable].any():
+            if not usable.any() or np.any((f < own) & usable):
                 self.evaluations = evaluator.evaluations
                 continue
             sums = np.where(usable.all(axis=1)[:, None], f, np.inf) @ weights.T
