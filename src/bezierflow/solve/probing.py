@@ -476,7 +476,7 @@ class _Look:
             if not usable.any() or np.any((f < own) & usable):
                 self.evaluations = evaluator.evaluations
                 continue
-            sums = np.where(usable.all(axis=1)[:, None], f, np.inf) @ weights.T
+            sums = np.where(usable.all(axis=1, keepdims=True), f, np.inf) @ weights.T
             start = x[sums.argmin(axis=0)]
             ends = find_minimizers(Matrices(evaluator, start), weights, start).x
             self.evaluations = evaluator.evaluations
