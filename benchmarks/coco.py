@@ -26,6 +26,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .rows import append
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "coco.csv"
 PEERS = ROOT / "benchmarks" / "data" / "bbob_biobj_20D.csv"
@@ -92,16 +94,6 @@ def read(path: Path, algorithm: str | None = None) -> dict[Key, float]:
         }
 
 
-def write(row: dict[str, object]) -> None:
-    """Appends a row, in one write: several processes may do so at once."""
-    new = not RESULTS.exists()
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
-
-
 def run(keys: list[Key], processes: int) -> None:
     """Runs keys that have no row, in processes that take pairs in turn."""
     missing = [key for key in keys if not RESULTS.exists() or key not in read(RESULTS)]
@@ -125,7 +117,7 @@ def work() -> None:
         pair, dimension, instance = map(int, line.split())
         row = solve(pair, dimension, instance)
         shutil.rmtree("exdata")
-        write(row)
+        append(RESULTS, COLUMNS, row)
         print(row, flush=True)
 
 

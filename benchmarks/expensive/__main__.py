@@ -24,6 +24,7 @@ from typing import Any
 
 import numpy as np
 
+from ..rows import append
 from .problems import PROBLEMS, Expensive
 from .report import report
 from .scoring import floor, gap, igd_plus
@@ -87,13 +88,8 @@ def done() -> set[tuple[str, ...]]:
 
 
 def write(row: dict[str, Any]) -> None:
-    """Appends a row, in one write: two processes may do so at once."""
-    new = not RESULTS.exists()
-    with RESULTS.open("a", newline="", encoding="utf-8") as file:
-        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
-        if new:
-            writer.writeheader()
-        writer.writerow(row)
+    """Appends a row and shows it."""
+    append(RESULTS, COLUMNS, row)
     print(row, flush=True)
 
 
