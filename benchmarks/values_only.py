@@ -210,6 +210,20 @@ def scores(reference: np.ndarray, found: np.ndarray) -> tuple[float, float]:
     return one, float(moocore.hypervolume(found, ref=np.full(found.shape[1], 1.1)))
 
 
+def row(name: str, budget: int, seed: int, traced: bool) -> dict[str, Any]:
+    """One problem, by both: what a row of results says."""
+    known = problem(name)
+    peer = peers(known, budget, seed)
+    found, how = ours(known, budget, seed, traced, int(np.clip(len(peer), *N_POINTS)))
+    reference = front(name, known)
+    if reference is None:
+        reference = nondominated(np.concatenate([peer, found]))
+    made = {"problem": name, "budget": budget, "seed": seed, **how}
+    made["igd_plus"], made["hypervolume"] = scores(reference, found)
+    made["peer_igd_plus"], made["peer_hypervolume"] = scores(reference, peer)
+    return made
+
+
 def report() -> None:
     """Writes the table of traced rows into its page."""
     with (RESULTS / "suites.csv").open(newline="", encoding="utf-8") as file:
@@ -274,17 +288,8 @@ def main() -> None:
         for name in options.problems:
             if (name, options.budget, seed) in made:
                 continue
-            known = problem(name)
-            peer = peers(known, options.budget, seed)
-            n_points = int(np.clip(len(peer), *N_POINTS))
-            found, how = ours(known, options.budget, seed, options.traced, n_points)
-            reference = front(name, known)
-            if reference is None:
-                reference = nondominated(np.concatenate([peer, found]))
-            row = {"problem": name, "budget": options.budget, "seed": seed, **how}
-            row["igd_plus"], row["hypervolume"] = scores(reference, found)
-            row["peer_igd_plus"], row["peer_hypervolume"] = scores(reference, peer)
-            text = [f"{v:.6g}" if isinstance(v := row[c], float) else str(v) for c in COLUMNS]
+            made_now = row(name, options.budget, seed, options.traced)
+            text = [f"{v:.6g}" if isinstance(v := made_now[c], float) else str(v) for c in COLUMNS]
             with path.open("a") as file:
                 file.write(",".join(text) + "\n")
             print(*text, flush=True)
