@@ -131,7 +131,9 @@ def _widest(atlas: BezierAtlas, claims: Claims) -> int:
     on from there in more directions."""
     best = int(claims.number[0])
     level = float(claims.y[0, len(atlas.units.free)])
-    for number, patch, _, _ in in_domains(atlas.patches, claims.a):
+    groups = in_domains(atlas.patches, claims.a)
+    for number in sorted(int(k) for alike in groups for k in alike.numbers[alike.which]):
+        patch = atlas.patches[number]
         if patch.label.dimension > atlas.patches[best].label.dimension:
             y, sign, rows = ask_patch(patch, claims.a, atlas.units.box)
             meets = len(rows) and abs(float(y[0, len(atlas.units.free)]) - level) < SCHEDULE.lead

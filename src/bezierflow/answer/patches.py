@@ -1,8 +1,9 @@
 """Patches: one Bézier simplex per region of the chart, trimmed by its own signs; and which of them
 answers at a chart point: of those whose signs hold, the one with the least level s."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
@@ -54,7 +55,7 @@ class Label:
     n_inequalities: int
     trimmed: bool = True
 
-    @property
+    @cached_property
     def key(self) -> bytes:
         """Equal for equal labels."""
         return (
@@ -187,11 +188,12 @@ class Patch:
 
 
 def barycentric(
-    corners: Float[np.ndarray, "n_corners dimension"], c: Coordinates
+    corners: Float[np.ndarray, "*#n n_corners dimension"], c: Coordinates
 ) -> Float[np.ndarray, "n n_corners"]:
-    """The barycentric coordinates of c in the simplex with these corners."""
-    sides = corners[1:] - corners[0]
-    rest = np.linalg.solve(sides.T, (c - corners[0]).T).T if len(sides) else np.zeros((len(c), 0))
+    """The barycentric coordinates of c in the simplex with these corners, or in one each."""
+    first = corners[..., 0, :]
+    sides = np.swapaxes(corners[..., 1:, :] - first[..., None, :], -1, -2)
+    rest = np.linalg.solve(sides, (c - first)[..., None])[..., 0]
     return np.concatenate([1 - rest.sum(axis=1, keepdims=True), rest], axis=1)
 
 
@@ -216,27 +218,105 @@ class Claims:
         return Claims(self.number[rows], self.y[rows], self.sign[rows], self.a[rows])
 
 
+@dataclass(frozen=True)
+class Alike:
+    """Patches with one label, degree and number of sides, and the chart points in their domains.
+
+    Attributes:
+        patches: themselves.
+        numbers: theirs among all.
+        place: the coordinates of all chart points in their region, with the means.
+        which: of these patches, ascending, has
+        rows: this chart point in its domain.
+    """
+
+    patches: list[Patch]
+    numbers: Int[np.ndarray, " n_patches"]
+    place: tuple[np.ndarray, np.ndarray]
+    which: Int[np.ndarray, " n_pairs"]
+    rows: Int[np.ndarray, " n_pairs"]
+
+    def asked(
+        self, a: Chart, box: Box, pairs: Int[np.ndarray, " k"]
+    ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"]]:
+        """Quantities with s, and least signs, of some pairs of a patch and a chart point."""
+        label, (c, mean), rows = self.patches[0].label, self.place, self.rows[pairs]
+        y = self._quantities(c[rows], self.which[pairs])
+        # One negative sign is enough to rule a patch out, so only the least of them is kept.
+        signs = label.signs(y, box), label.slacks(y, a[rows])
+        least = np.minimum(*(part.min(axis=1, initial=np.inf) for part in signs))
+        y[:, len(box[0])] -= mean[rows]
+        return y, least
+
+    def _quantities(self, c: Coordinates, which: Int[np.ndarray, " k"]) -> Quantities:
+        """Y at coordinates, each of its own patch; patches ascend."""
+        corners = np.array([patch.corners for patch in self.patches])[which]
+        z = design_matrix(barycentric(corners, c), self.patches[0].degree)
+        y = np.empty((len(c), self.patches[0].control_points.shape[1]))
+        ends = np.searchsorted(which, np.arange(len(self.patches) + 1))
+        for k in np.flatnonzero(ends[1:] > ends[:-1]):
+            mine = slice(ends[k], ends[k + 1])
+            y[mine] = z[mine] @ self.patches[k].control_points
+        return y
+
+
+def in_domains(patches: Sequence[Patch], a: Chart) -> list[Alike]:
+    """The patches that are alike, with the chart points in their domains."""
+    groups: dict[tuple, list[int]] = {}
+    for number, patch in enumerate(patches):
+        label, sides = patch.label, (len(patch.domain), len(patch.control_points))
+        kind = label.key, len(label.side), label.n_inequalities, label.trimmed, patch.degree, sides
+        groups.setdefault(kind, []).append(number)
+    found = []
+    for numbers in groups.values():
+        mine = [patches[number] for number in numbers]
+        place = mine[0].label.coordinates(a)
+        inside = np.ones((len(mine), len(a)), dtype=bool)
+        # One side after the other keeps tables small.
+        for side in np.moveaxis(np.array([patch.domain for patch in mine]), 1, 0):
+            # Corners are inside, whatever rounding says.
+            inside &= side[:, :-1] @ place[0].T <= side[:, -1:] + SCHEDULE.rounding
+        which, rows = np.nonzero(inside)
+        found.append(Alike(mine, np.array(numbers), place, which, rows))
+    return found
+
+
 def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     """The answers at chart points: of the patches whose signs hold the one with the least s, else
-    the nearest to holding."""
+    the nearest to holding; the first of equals."""
     patches, n, L = list(patches), len(a), len(box[0])
     width = patches[0].control_points.shape[1] if patches else L + 1
-    best, sign = np.full(n, np.inf), np.full(n, -np.inf)
-    answering, values = np.full(n, -1), np.zeros((n, width))
-    # One patch at a time, all of its points at once: patches differ in degree and dimension.
-    for number, patch, place, rows in in_domains(patches, a):
-        y, least = _asked(patch, a, place, rows, box)
+    groups = in_domains(patches, a)
+    levels = [_levels(alike, a, box) for alike in groups]
+    best = np.full(n, np.inf)
+    for alike, level in zip(groups, levels, strict=True):
+        np.fmin.at(best, alike.rows, level)
+    answering = np.full(n, len(patches))
+    for alike, level in zip(groups, levels, strict=True):
+        good = level <= best[alike.rows] + SCHEDULE.rounding
+        good &= np.isfinite(level)
+        np.minimum.at(answering, alike.rows[good], alike.numbers[alike.which[good]])
+    values, sign = np.zeros((n, width)), np.full(n, -np.inf)
+    for alike in groups:
+        mine = np.flatnonzero(answering[alike.rows] == alike.numbers[alike.which])
+        for part in np.array_split(mine, 1 + len(mine) // SCHEDULE.at_once):
+            rows = alike.rows[part]
+            values[rows], sign[rows] = alike.asked(a, box, part)
+    return Claims(np.where(answering < len(patches), answering, -1), values, sign, a.copy())
+
+
+def _levels(alike: Alike, a: Chart, box: Box) -> Float[np.ndarray, " n_pairs"]:
+    """The levels s of patches at chart points, those that do not hold behind all that do."""
+    L, pairs, out = len(box[0]), np.arange(len(alike.rows)), np.zeros(len(alike.rows))
+    for part in np.array_split(pairs, 1 + len(pairs) // SCHEDULE.at_once):
+        y, least = alike.asked(a, box, part)
         nearly = np.where(
             least > -SCHEDULE.nearly,
             y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
             SCHEDULE.nowhere - least,
         )
-        level = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
-        use = level < best[rows] - SCHEDULE.rounding
-        rows = rows[use]
-        best[rows], answering[rows] = level[use], number
-        values[rows], sign[rows] = y[use], least[use]
-    return Claims(answering, values, sign, a.copy())
+        out[part] = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
+    return out
 
 
 def ask_patch(
@@ -244,49 +324,8 @@ def ask_patch(
 ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"], Int[np.ndarray, " k"]]:
     """A patch's quantities with s, its least sign, and which of the chart points these are: those
     in its domain."""
-    place = patch.label.coordinates(a)
-    rows = np.flatnonzero(patch.inside(place[0]))
-    return *_asked(patch, a, place, rows, box), rows
-
-
-def _asked(
-    patch: Patch, a: Chart, place: tuple[np.ndarray, np.ndarray], rows: np.ndarray, box: Box
-) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"]]:
-    """Quantities and least signs at some of the chart points, whose coordinates are given."""
-    label, (c, mean) = patch.label, place
-    y = patch(c[rows])
-    # One negative sign is enough to rule a patch out, so only the least of them is kept.
-    signs = np.concatenate([label.signs(y, box), label.slacks(y, a[rows])], axis=1)
-    y[:, len(box[0])] -= mean[rows]
-    return y, signs.min(axis=1, initial=np.inf)
-
-
-def in_domains(
-    patches: Sequence[Patch], a: Chart
-) -> Iterator[tuple[int, Patch, tuple[np.ndarray, np.ndarray], np.ndarray]]:
-    """The patches that have chart points in their domains, with their numbers, the coordinates of
-    all points, and the rows of those inside."""
-    alike: dict[tuple[bytes, int], list[int]] = {}
-    for number, patch in enumerate(patches):
-        kind = patch.label.objectives.tobytes(), len(patch.domain)
-        alike.setdefault(kind, []).append(number)
-    found = []
-    for numbers in alike.values():
-        place = patches[numbers[0]].label.coordinates(a)
-        domains = np.array([patches[number].domain for number in numbers])
-        inside = np.ones((len(numbers), len(a)), dtype=bool)
-        # One side after the other keeps tables small.
-        for side in np.moveaxis(domains, 1, 0):
-            # Corners are inside, whatever rounding says.
-            inside &= side[:, :-1] @ place[0].T <= side[:, -1:] + SCHEDULE.rounding
-        found += [
-            (number, place, rows)
-            for number, mine in zip(numbers, inside, strict=True)
-            if len(rows := np.flatnonzero(mine))
-        ]
-    # In the order of patches: the first of equals answers.
-    for number, place, rows in sorted(found, key=lambda one: one[0]):
-        yield number, patches[number], place, rows
+    (alike,) = in_domains([patch], a)
+    return *alike.asked(a, box, np.arange(len(alike.rows))), alike.rows
 
 
 def variables(label: Label, y: Quantities, box: Box) -> Float[np.ndarray, "n n_free"]:

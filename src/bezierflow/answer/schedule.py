@@ -24,6 +24,7 @@ class Schedule:
             meet.
         beaten: a point is not part of the set if another one is as good in all objectives and
             better in one by this.
+        at_once: pairs of a patch and a chart point whose quantities are held at once.
         compared: points of a piece that are looked for on others.
         patch_points: about how many places of all patches are looked at.
         neighbors: points of an atlas that a local minimum of its sample is compared with.
@@ -109,6 +110,7 @@ class Schedule:
     nowhere: float = 1e6
     patch_error: float = 1e-3
     beaten: float = 1e-4
+    at_once: int = 8192
     compared: int = 200
     patch_points: int = 4000
     neighbors: int = 8
