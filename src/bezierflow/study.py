@@ -270,7 +270,9 @@ class Study:
             for number in [number for number, n in named.items() if n > 1]:
                 raise ValueError(f"numbers must name each design only once, got {number!r} twice")
             # all rows are checked before anything is written
-            new = [_evaluation(log, *row) for row in rows]
+            known = {one.number: one for one in log.current if one.number is not None}
+            asked = log.search.pending | log.asked
+            new = [_evaluation(log, known.get(cast(int, row[0])), asked, row) for row in rows]
             new = [one for one in new if one is not None]
             log.tell(*log.arrive(*new))
             return len(new)
@@ -413,11 +415,13 @@ def _by_design(
                 f"{name} must have a row for each of {len(designs)} designs, got {len(parts[-1])}"
             )
     pending = log.search.pending
+    numbers_asked, asked = list(pending), np.reshape(list(pending.values()), (len(pending), L))
 
     def number_of(given: Any, design: np.ndarray) -> int | str | None:
         if given is not None:
             return _number(given)
-        return next((k for k, asked in pending.items() if _same(asked, design)), None)
+        same = np.flatnonzero(_same(asked, design))
+        return numbers_asked[same[0]] if len(same) else None
 
     rows = zip(parts[0], designs, *parts[1:], strict=True)
     return [(number_of(number, design), design, *told) for number, design, *told in rows]
@@ -430,18 +434,19 @@ def _number(number: Any) -> int | str | None:
     return read_count(number, "number")
 
 
-def _same(a: np.ndarray, b: np.ndarray) -> bool:
-    """Whether two designs are the same but for rounding."""
-    return bool(np.abs(a - b).max() <= ROUNDING * (1 + np.abs(b).max()))
+def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Whether designs, one or one per row, are the same as another one but for rounding."""
+    return np.asarray(np.abs(a - b).max(axis=-1) <= ROUNDING * (1 + np.abs(b).max()))
 
 
 def _evaluation(
-    log: LoggedSearch, number: int | str | None, x: np.ndarray | None, y: Any, jac: Any
+    log: LoggedSearch, known: Evaluation | None, asked: Mapping[int, Any], row: Row
 ) -> Evaluation | None:
-    """One result, checked; None where it is known already."""
+    """One result, checked, beside what is known of its number and all designs that were asked for;
+    None where it says nothing new."""
     settings, M = log.search.settings, log.search.settings["n_objectives"]
-    known = {one.number: one for one in log.current}.get(number) if number is not None else None
-    design = _design(log, number, x, known)
+    number, _, y, jac = row
+    design = _design(log, row, known, asked)
     lower, upper = settings.get("lower", -np.inf), settings.get("upper", np.inf)
     if not np.all((lower <= design) & (design <= upper)):
         raise ValueError(f"x must lie within the bounds of the study, got {design.tolist()}")
@@ -473,17 +478,17 @@ def _correction(log: LoggedSearch, known: Evaluation, one: Evaluation) -> Evalua
 
 
 def _design(
-    log: LoggedSearch, number: int | str | None, x: np.ndarray | None, known: Evaluation | None
+    log: LoggedSearch, row: Row, known: Evaluation | None, asked: Mapping[int, Any]
 ) -> np.ndarray:
     """The design that a result is about: as it was asked for or told where nothing else is said,
     or but for rounding."""
-    asked = log.search.pending | log.asked
+    number, x, *_ = row
     if isinstance(number, int) and number not in asked and known is None:
         pending = sorted(log.search.pending) or "none"
         raise ValueError(f"number {number!r} was never asked for; pending are {pending}")
     # first what was told: settings that were corrected once stay corrected
     former = (None if known is None else known.x, asked.get(cast(int, number)))
-    exact = [one for one in former if one is not None and (x is None or _same(one, x))]
+    exact = [one for one in former if one is not None and (x is None or _same(one, x).all())]
     if exact:
         return exact[0]
     if x is None:

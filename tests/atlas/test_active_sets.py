@@ -120,6 +120,7 @@ def test_a_full_archive_keeps_ends_and_lone_points():
     assert len(scattered(np.zeros((300, 2)), 100)) == 1
 
 
+@pytest.mark.slow
 def test_many_bounded_variables():
     n_variables = 120
     f, best = pair(n_variables)

@@ -286,6 +286,7 @@ def test_values_are_the_objectives_of_the_designs(solved, tmp_path):
     assert off < EXACT if solution.error.patches is None else off < 2 * kept.error.front
 
 
+@pytest.mark.slow("three quadratics in a box")
 def test_the_ideal_and_the_nadir_are_those_of_the_truth(solved):
     case, solution = solved
     found, f = bf.decisions.ranges(solution), case.signs * case.front

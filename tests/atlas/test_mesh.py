@@ -60,6 +60,7 @@ def test_a_curve_from_values_is_the_front():
     assert solution.error.front < 1e-3
 
 
+@pytest.mark.slow("1.6")
 @pytest.mark.parametrize("most", [np.inf, 1.6])
 def test_smooth_pairs_are_exact_while_a_budget_lasts(most):
     """Bowls with unlike axes, whose designs of least w · f inside of a ball have a closed form but

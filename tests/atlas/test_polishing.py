@@ -190,6 +190,7 @@ def test_answers_are_never_worse_than_the_archive(known):
     assert (lower.f < higher.f - 0.19).all()
 
 
+@pytest.mark.slow
 def test_answers_on_a_constraint_are_not_measured_with_the_margin_of_nodes():
     solution = bf.minimize(
         quadratics,

@@ -64,6 +64,7 @@ def test_what_cannot_be_met_is_said(solution):
     assert {relaxation.objective for relaxation in choice.relaxed} == {"f2", "f3"}
 
 
+@pytest.mark.slow
 def test_totals_aspirations_and_regrets_are_no_worse_than_a_dense_sample(solution, dense):
     f, width = dense[1], ranges(solution).width
     prices = np.array([1.0, 2.0, 0.5])

@@ -55,6 +55,7 @@ def test_lifted_gradient_descent_is_the_closed_form_update(n_objectives, degree,
     np.testing.assert_allclose(stepped.surface.control_points, expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.slow("100-3.7e-05")
 @pytest.mark.parametrize(("n_samples", "expected"), [(30, 5.8e-5), (50, 4.4e-5), (100, 3.7e-5)])
 def test_algorithm_2_reaches_the_papers_accuracy(n_samples, expected):
     """P = 0, D = 3, K = 1000, α = 1/k: the mean MSE over 20 seeds, as in the paper's first table,

@@ -32,7 +32,7 @@ DEGENERATE = {
 }
 
 
-@pytest.mark.slow("four objectives of two variables")
+@pytest.mark.slow("four objectives of two variables", "three objectives of one variable")
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_a_degenerate_set_is_an_atlas_of_its_dimension_without_a_flag(name):
     objectives, dimensions = DEGENERATE[name]

@@ -184,6 +184,7 @@ def test_the_worst_customer_without_being_told():
     assert distances(solution, x).max() < 1e-4
 
 
+@pytest.mark.slow
 def test_bounds_and_constraints_hold_beside_kinks():
     points = np.array([[0.0, 0.0], [1.0, 0.6]])
 

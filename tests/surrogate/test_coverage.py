@@ -18,6 +18,7 @@ def lost(values, front):
     return 1 - moocore.hypervolume(values, ref=reference) / moocore.hypervolume(both, ref=reference)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_front_that_is_left_out_is_missing(problem):
     rng = np.random.default_rng(0)
     u = rng.random((30, 2))

@@ -64,6 +64,7 @@ def test_evaluations_that_violate_constraints_improve_on_nothing():
     np.testing.assert_array_equal(again.ask(2), one.ask(2))
 
 
+@pytest.mark.slow
 def test_no_evaluation_keeps_the_constraints():
     one = Search(BOX, 2, n_constraints=1, noise="none")
     x = RNG(2).random((8, 2))

@@ -286,6 +286,7 @@ def test_worst_values_out_of_reach_are_said_and_left_out_of_account(problem, tol
     np.testing.assert_allclose(np.ptp(solution.spread(50).F, axis=0), 5.0, rtol=0.05)
 
 
+@pytest.mark.slow
 def test_a_set_of_which_little_is_of_use_is_found(problem, told):
     search = told()
     _, posterior = search.model()
