@@ -27,8 +27,12 @@ def held(
     The level of a front is a continuous function of the chart: where the lowest arc ends and the
     next one is higher, something lies between them.
     """
-    L, arcs = len(box[0]), sorted(arcs, key=_interval)
-    ends = np.array([_interval(arc) for arc in arcs])
+    L, ends = len(box[0]), np.array([_interval(arc) for arc in arcs])
+    near = np.flatnonzero((ends[:, 1] > c[0] - 2 * slack) & (ends[:, 0] < c[-1] + 2 * slack))
+    if len(near) == 0:
+        return np.zeros(len(c) - 1, dtype=bool)
+    near = near[np.lexsort(ends[near].T[::-1])]
+    arcs, ends = [arcs[k] for k in near], ends[near]
     reach = np.maximum.accumulate(ends[:, 1])
     # Where no later interval begins before all earlier ones have ended there is a hole.
     holes = np.flatnonzero(ends[1:, 0] > reach[:-1] + slack)

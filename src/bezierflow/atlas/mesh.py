@@ -853,19 +853,24 @@ class Mesh:
 
     def trace(self) -> None:
         """Follows curves from each node to the next, and backwards where they do not arrive."""
-        for _ in range(SCHEDULE.most_traced):
+        left = SCHEDULE.most_traced
+        while left:
             cells = self.cells()
             keys = self.corners(cells.nodes)
             open_cells = (cells.miss >= 0) & ~cells.covered
             todo = [k for k in np.flatnonzero(open_cells) if keys[k] not in self.traced]
             if not todo:
                 return
-            one, other = cells.nodes[todo[0]].tolist()
-            if self.c[one, 0] == self.c.min():  # towards the ends, which arcs find exactly
-                one, other = other, one
-            self.traced[keys[todo[0]]] = True
-            if not self.leave(one, other):
-                self.leave(other, one)
+            for k in todo[:left]:
+                self.traced[keys[k]] = True
+                if self.covered(cells.nodes[[k]])[0]:  # by an arc that went on
+                    continue
+                left -= 1
+                one, other = cells.nodes[k].tolist()
+                if self.c[one, 0] == self.c.min():  # towards the ends, which arcs find exactly
+                    one, other = other, one
+                if not self.leave(one, other):
+                    self.leave(other, one)
 
     def leave(self, node: int, aim: int) -> bool:
         """Arcs from one node to another; whether they arrive there, as low as it is."""
