@@ -59,8 +59,8 @@ class Dented(eqx.Module):
         y = x.at[2].add(-self.dent(x, jnp))
         return jnp.sum((y - jnp.asarray(self.corners)) ** 2, axis=1)
 
-    def true_error(self, surface: Any) -> float:
-        """The largest distance both ways between a surface and the dented triangle."""
+    def true_error(self, solution: bf.Solution) -> float:
+        """The largest distance both ways between the answers and the dented triangle."""
         t = samples(3)
         near = np.random.default_rng(1).normal(self.place, self.width, (2000, 2))
         w = np.linalg.solve(
@@ -69,9 +69,9 @@ class Dented(eqx.Module):
         t = np.concatenate([t, w[(w >= 0).all(axis=1)]])
         exact = t @ self.corners
         exact[:, 2] += self.dent(exact, np)
-        back = way_back(surface, exact)
+        back = way_back(solution.pareto_set, exact)
         # From the surface: across the dent, up to its slope.
-        x = np.asarray(surface(t))
+        x = np.asarray(solution.design(t))
         there = np.abs(x[:, 2] - self.dent(x, np)) / np.sqrt(1 + 2 * (self.depth / self.width) ** 2)
         return float(max(back, there.max(), np.abs(x[:, 3:]).max()))
 
@@ -101,14 +101,15 @@ def samples(n_objectives: int, n: int = 3000) -> np.ndarray:
 def of_surface(problem: Any, objectives: Any, n_variables: int) -> dict[str, Any]:
     """A run without bounds whose set is known in x."""
     solution = bf.minimize(objectives, np.zeros(n_variables))
-    error, surface = solution.error, solution.pareto_set
+    error = solution.error
     with double_precision():
         if isinstance(problem, Dented):
-            true = problem.true_error(surface)
+            true = problem.true_error(solution)
         else:
             t = samples(problem.n_objectives)
-            there = problem.distance(np.asarray(surface(t))).max()
-            true = max(there, way_back(surface, np.asarray(problem.pareto_point(t))))
+            there = problem.distance(np.asarray(solution.design(t))).max()
+            exact = np.asarray(problem.pareto_point(t))
+            true = max(there, way_back(solution.pareto_set, exact))
     return row(solution, float(true), error.max, error.diameter)
 
 

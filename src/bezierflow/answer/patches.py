@@ -271,14 +271,42 @@ def in_domains(patches: Sequence[Patch], a: Chart) -> list[Alike]:
     for numbers in groups.values():
         mine = [patches[number] for number in numbers]
         place = mine[0].label.coordinates(a)
-        inside = np.ones((len(mine), len(a)), dtype=bool)
-        # One side after the other keeps tables small.
-        for side in np.moveaxis(np.array([patch.domain for patch in mine]), 1, 0):
-            # Corners are inside, whatever rounding says.
-            inside &= side[:, :-1] @ place[0].T <= side[:, -1:] + SCHEDULE.rounding
-        which, rows = np.nonzero(inside)
+        domains = np.array([patch.domain for patch in mine])
+        within = _in_intervals if place[0].shape[1] == 1 else _in_polytopes
+        which, rows = within(domains, place[0])
         found.append(Alike(mine, np.array(numbers), place, which, rows))
     return found
+
+
+def _in_polytopes(
+    domains: Float[np.ndarray, "n_patches n_sides n_columns"], c: Coordinates
+) -> tuple[Int[np.ndarray, " n_pairs"], Int[np.ndarray, " n_pairs"]]:
+    """Which domains have which coordinates inside, as pairs."""
+    inside = np.ones((len(domains), len(c)), dtype=bool)
+    # One side after the other keeps tables small.
+    for side in np.moveaxis(domains, 1, 0):
+        # Corners are inside, whatever rounding says.
+        inside &= side[:, :-1] @ c.T <= side[:, -1:] + SCHEDULE.rounding
+    which, rows = np.nonzero(inside)
+    return which, rows
+
+
+def _in_intervals(
+    domains: Float[np.ndarray, "n_patches n_sides 2"], c: Float[np.ndarray, "n 1"]
+) -> tuple[Int[np.ndarray, " n_pairs"], Int[np.ndarray, " n_pairs"]]:
+    """The same on curves, of which a front may have thousands."""
+    normal, offset = domains[:, :, 0], domains[:, :, 1] + SCHEDULE.rounding
+    with np.errstate(divide="ignore", invalid="ignore"):
+        end = offset / normal
+    low = np.where(normal < 0, end, -np.inf).max(axis=1)
+    high = np.where(normal > 0, end, np.inf).min(axis=1)
+    order = np.argsort(c[:, 0])
+    ordered = c[order, 0]
+    first = np.searchsorted(ordered, low)
+    count = np.maximum(np.searchsorted(ordered, high, side="right") - first, 0)
+    which = np.repeat(np.arange(len(domains)), count)
+    before = np.cumsum(count) - count
+    return which, order[np.arange(len(which)) + np.repeat(first - before, count)]
 
 
 def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
@@ -345,6 +373,9 @@ def best_levels(
 ) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """The least max(f − a) + tie Σ f of known points above each chart point, an upper bound of
     s*(a), and which point has it."""
+    if f.shape[1] == 2 and len(f):
+        where = _best_of_pairs(f, a, tie)
+        return (f[where] - a).max(axis=1) + tie * f[where].sum(axis=1), where
     best, where = np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
     total = tie * f.sum(axis=1)
     columns = np.ascontiguousarray(f.T)
@@ -357,3 +388,28 @@ def best_levels(
         where[start : start + 64] = rows = levels.argmin(axis=1)
         best[start : start + 64] = levels[np.arange(len(rows)), rows]
     return best, where
+
+
+def _best_of_pairs(
+    f: Float[np.ndarray, "n_known 2"], a: Float[np.ndarray, "n 2"], tie: float
+) -> Int[np.ndarray, " n"]:
+    """The same of two objectives, in about as many steps as there are points: max(f − a) is f_2 − a_2
+    for those with f_1 − f_2 ≤ a_1 − a_2, and f_1 − a_1 for others, so that one of each has the
+    least."""
+    finite = np.flatnonzero(np.isfinite(f).all(axis=1))
+    if len(finite) == 0:
+        return np.zeros(len(a), dtype=int)
+    order = finite[np.argsort(f[finite, 0] - f[finite, 1], kind="stable")]
+    total = tie * f[order].sum(axis=1)
+    left = order[_running_least(f[order, 1] + total)]
+    right = order[::-1][_running_least((f[order, 0] + total)[::-1])][::-1]
+    place = np.searchsorted(f[order, 0] - f[order, 1], a[:, 0] - a[:, 1], side="right")
+    both = np.stack([left[np.maximum(place - 1, 0)], right[np.minimum(place, len(order) - 1)]])
+    level = (f[both] - a).max(axis=2) + tie * f[both].sum(axis=2)
+    return both[level.argmin(axis=0), np.arange(len(a))]
+
+
+def _running_least(values: Float[np.ndarray, " n"]) -> Int[np.ndarray, " n"]:
+    """Which value is the least up to each place."""
+    before = np.append(np.inf, np.minimum.accumulate(values)[:-1])
+    return np.maximum.accumulate(np.where(values < before, np.arange(len(values)), 0))

@@ -130,9 +130,11 @@ def follow(
         # Newton's error is the square of its last step, else a share of it.
         done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SCHEDULE.short
         todo = todo[(now <= SCHEDULE.longest) & (now >= SCHEDULE.short)]
-        if len(todo) == 0 and not curvature.constant:
-            # Hessians of another design see no saddle points of this one.
-            todo, checks = np.flatnonzero(done & ~fresh), True
+        last = len(todo) == 0 or iteration + 1 == SCHEDULE.stale_steps
+        if last and not curvature.constant:
+            # Hessians of another design see no saddle points of this one, nor how long its steps
+            # are.
+            todo, checks = np.union1d(todo, np.flatnonzero(done & ~fresh)), True
         if len(todo) == 0:
             break
     found = np.flatnonzero(done)

@@ -176,8 +176,11 @@ def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstim
     if worst > SCHEDULE.most_misses * tol:
         flags.append(Flag.NOT_AT_TOLERANCE)
     stated = max(SCHEDULE.stated * worst, SCHEDULE.least_stated)
+    least = SCHEDULE.least_stated * found.diameter
     largest = (
-        SCHEDULE.stated * float(distances.max(initial=0.0)) if len(distances) else float("nan")
+        max(SCHEDULE.stated * float(distances.max(initial=0.0)), least)
+        if len(distances)
+        else float("nan")
     )
     return ErrorEstimate(
         rms=float(np.sqrt(np.mean(distances**2))) if len(distances) else float("nan"),

@@ -133,19 +133,22 @@ def _both_solutions(
     mesh: Mesh, atlas: BezierAtlas, a: np.ndarray, mapped: np.ndarray
 ) -> tuple[np.ndarray, Ends]:
     """The answers above chart points, and what other searches find there; of some points only,
-    where that many are beaten that more of them say nothing new."""
+    where that many are beaten that more of them say nothing new, or so many take as much as a whole
+    search."""
     if atlas.polisher is None:
         found = _other_solutions(mesh, a, mapped)
         return mapped[: len(found.z)], found
-    z = atlas.answers(a[: SCHEDULE.telling_points]).z
-    found = _other_solutions(mesh, a[: SCHEDULE.telling_points], z)
-    lead = fair_level(mesh.program, mesh.program.values(z), a[: SCHEDULE.telling_points])
-    lead -= fair_level(mesh.program, found.r, a[: SCHEDULE.telling_points], found.mu)
-    if np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
-        return z, found
-    rest = atlas.answers(a[SCHEDULE.telling_points :]).z
-    parts = found, _other_solutions(mesh, a[SCHEDULE.telling_points :], rest)
-    return np.concatenate([z, rest]), _joined(parts)
+    program, z, parts, n = mesh.program, mapped[:0], list[Ends](), SCHEDULE.telling_points
+    spent = int(program.evaluator.evaluations.hessian)
+    for rows in (slice(k, k + n) for k in range(0, len(a), n)):
+        z = np.concatenate([z, atlas.answers(a[rows]).z])
+        parts.append(_other_solutions(mesh, a[rows], z[rows]))
+        lead = fair_level(program, program.values(z[rows]), a[rows])
+        lead -= fair_level(program, parts[-1].r, a[rows], parts[-1].mu)
+        much = int(program.evaluator.evaluations.hessian) - spent > SCHEDULE.most_hessians
+        if much or np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
+            break
+    return z, _joined(parts)
 
 
 def _joined(parts: Sequence[Ends]) -> Ends:

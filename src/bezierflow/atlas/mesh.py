@@ -88,7 +88,8 @@ class Mesh:
         width: the edge that it cut.
         number: of each node, in the order in which they were made.
         arcs: curves between nodes of two objectives, where there are Hessians.
-        traced: cells, by their nodes, between which arcs were looked for.
+        traced: cells, by their nodes, between which arcs were looked for, and nodes at which none
+            begins.
         gaps: cells, and sides at the rim, by their nodes, in which there is no front.
         gap_ends: where on the chart gaps between two objectives were found, in the present units.
         checked: by how much cells were worse than they said, by what they are made of.
@@ -371,7 +372,13 @@ class Mesh:
         return [make(c, y, own, across) for own, across in parts]
 
     def patches(self) -> list[Patch]:
-        """Arcs, and those of other cells that hold."""
+        """Arcs, where nothing is better, and other cells that hold."""
+        made = self.cell_patches()
+        first = 1 + max((patch.region for patch in made), default=-1)
+        return made + front_arcs(self.arcs, self.f, self.bounds, self.tol, first)
+
+    def cell_patches(self) -> list[Patch]:
+        """Cells that hold and that no arc covers."""
         made: list[Patch] = []
         for cells in self.faces():
             looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
@@ -382,8 +389,7 @@ class Mesh:
             first = 1 + max((patch.region for patch in made), default=-1)
             parts = zip(patches, region, strict=True)
             made += [replace(patch, region=first + k) for patch, k in parts]
-        first = 1 + max((patch.region for patch in made), default=-1)
-        return made + front_arcs(self.arcs, self.f, self.bounds, self.tol, first)
+        return made
 
     def known(self) -> tuple[Float[np.ndarray, "n n_free"], Float[np.ndarray, "n n_objectives"]]:
         """All designs that may be part of an answer, with their scaled objectives."""
@@ -466,7 +472,8 @@ class Mesh:
         ]
         # What is exact enough to be asked for does not lose by being made more exact.
         slack = 5 * max(self.asked - self.tol, 0.0)
-        lost = self.lost(front, self.patches(), slack) if len(front) else np.ones(1)
+        made = self.cell_patches() + self.arcs
+        lost = self.lost(front, made, slack) if len(front) else np.ones(1)
         worst = float(cells.miss[np.isfinite(cells.miss)].max(initial=0.0))
         self.history.append(MeshRound(changes, worst, 1 - float(lost.mean())))
         if self.before is not None and self.share >= self.before.share:
@@ -479,9 +486,9 @@ class Mesh:
         """Whether explorations change nothing any more, and cells are cut as far as needed; or more
         was spent than cuts are worth."""
         evaluator = self.program.evaluator
-        spent = int(evaluator.evaluations.objective)
-        enough = np.isinf(evaluator.left) and spent > SCHEDULE.most_evaluations
-        return enough or (self.settled and not self.finishes)
+        values, _, hessians = map(int, evaluator.evaluations)
+        much = values > SCHEDULE.most_evaluations or hessians > SCHEDULE.most_hessians
+        return (much and np.isinf(evaluator.left)) or (self.settled and not self.finishes)
 
     @property
     def settled(self) -> bool:
@@ -807,7 +814,7 @@ class Mesh:
         evaluator, M = self.program.evaluator, self.program.n_objectives
         end, finest = int(evaluator.evaluations.objective) + most, self.finest
         if self.follows:
-            self.trace()
+            self.trace(end)
         while int(evaluator.evaluations.objective) < end:
             followed = self.follow_rim() if M > 2 else False
             self.check()
@@ -851,9 +858,10 @@ class Mesh:
         level, slack = self.f[order].mean(axis=1), SCHEDULE.touching * self.tol
         return held(self.arcs, self.c[order], level, self.bounds, slack)
 
-    def trace(self) -> None:
-        """Follows curves from each node to the next, and backwards where they do not arrive."""
-        left = SCHEDULE.most_traced
+    def trace(self, end: float) -> None:
+        """Follows curves from each node to the next, and backwards where they do not arrive, until
+        so many evaluations were made."""
+        evaluator, left = self.program.evaluator, SCHEDULE.most_traced
         while left:
             cells = self.cells()
             keys = self.corners(cells.nodes)
@@ -862,6 +870,8 @@ class Mesh:
             if not todo:
                 return
             for k in todo[:left]:
+                if int(evaluator.evaluations.objective) >= end:
+                    return
                 self.traced[keys[k]] = True
                 if self.covered(cells.nodes[[k]])[0]:  # by an arc that went on
                     continue
@@ -875,6 +885,9 @@ class Mesh:
     def leave(self, node: int, aim: int) -> bool:
         """Arcs from one node to another; whether they arrive there, as low as it is."""
         program, c, slack = self.program, self.c[:, 0], SCHEDULE.touching * self.tol
+        alone = 0, int(self.number[node])
+        if alone in self.traced:
+            return False
         r = (self.raw[node] - program.shift) / program.scale
         known = self.z[node], r, self.mu[node], self.active[node], self.side[node]
         way = 1.0 if c[aim] > c[node] else -1.0
@@ -882,6 +895,8 @@ class Mesh:
         begin = Ends(*(part[None] for part in known))
         where = float(c[node]), float(c[aim])
         trail = trace(program, begin, where, self.tol, self.beats, last)
+        if not trail.began:
+            self.traced[alone] = True
         self.arcs += trail.patches
         if way * (c[aim] - trail.reached) > slack:
             level = trail.end.r[0, : program.n_objectives].mean()

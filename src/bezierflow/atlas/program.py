@@ -171,9 +171,11 @@ class Program:
 
     def for_answers(self) -> "Program":
         """A copy without a budget that keeps inequalities as they are: the margin is that of nodes,
-        so that the patches between them keep these, too."""
+        so that the patches between them keep these, too. And with a tie-break that no level gives
+        way to."""
         other = self.copy()
         other.evaluator.budget, other.margin = None, 0.0
+        other.tie = min(self.tie, SCHEDULE.tie_of_labels)
         return other
 
     def change_units(self, factor: Float[np.ndarray, " n_free"]) -> None:

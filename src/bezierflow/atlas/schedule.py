@@ -126,8 +126,9 @@ class Schedule:
         strangers: which so many designs from anywhere join every so often.
 
         usual_budget: evaluations that a search plans with where nobody says how many.
-        most_evaluations: a search without a budget ends after so many, whatever is left to cut:
-            what no cell covers is answered by the designs that were met.
+        most_evaluations: a search without a budget ends after so many,
+        most_hessians: or so many with Hessians, whatever is left to cut: what no cell covers is
+            answered by the designs that were met.
         explored: the share of the budget of one exploration,
         explored_first: of all of them before cells are cut,
         cut_share: and of one round of cuts.
@@ -213,7 +214,7 @@ class Schedule:
         beaten: an answer is beaten if a point is known that is better in all objectives by this,
         much_beaten: and by this many tolerances.
         same_level: solutions whose levels differ by less are one, or as good as each other.
-        telling_points: of so many first points that were solved for,
+        telling_points: of so many points that are solved for at a time,
         many_beaten: if more than this share is beaten, the others are not looked at.
         measured_at_once: points of a mesh that are solved for at a time, with Hessians.
         well_covered: the share of fresh chart points that must have a certified answer.
@@ -326,6 +327,7 @@ class Schedule:
     strangers: int = 32
     usual_budget: int = 20_000
     most_evaluations: int = 30_000
+    most_hessians: int = 4_000
     explored: float = 0.1
     explored_first: float = 0.6
     cut_share: float = 0.1
