@@ -393,9 +393,9 @@ def best_levels(
 def _best_of_pairs(
     f: Float[np.ndarray, "n_known 2"], a: Float[np.ndarray, "n 2"], tie: float
 ) -> Int[np.ndarray, " n"]:
-    """The same of two objectives, in about as many steps as there are points: max(f − a) is f_2 − a_2
-    for those with f_1 − f_2 ≤ a_1 − a_2, and f_1 − a_1 for others, so that one of each has the
-    least."""
+    """The same of two objectives, in about as many steps as there are points: max(f − a) is
+    f_2 − a_2 for those with f_1 − f_2 ≤ a_1 − a_2, and f_1 − a_1 for others, so that one of each
+    has the least."""
     finite = np.flatnonzero(np.isfinite(f).all(axis=1))
     if len(finite) == 0:
         return np.zeros(len(a), dtype=int)
