@@ -115,6 +115,14 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         alone = _estimate(found.patches, run, found.tol)
         return replace(_estimate(found, run, self.tol or SCHEDULE.solved), patches=alone)
 
+    def rivals(self, run: Run[AtlasState], seed: int) -> np.ndarray | None:
+        """Designs that were met when answers were measured, where these are beaten so often that
+        the front is not covered."""
+        found = run.state.measured.get(seed)
+        if found is None or not _uncovered(found) or len(found.better) == 0:
+            return None
+        return found.better[:, : found.better.shape[1] - self.n_auxiliary]
+
     def explain(
         self,
         objectives: FlatObjectives,
@@ -163,13 +171,19 @@ class AtlasFlow(AbstractFlow[AtlasState]):
         }
 
 
+def _uncovered(found: AtlasError) -> bool:
+    """Whether too many answers do not hold."""
+    few = found.coverage < SCHEDULE.well_covered
+    return few or float(found.beaten.mean()) > SCHEDULE.most_beaten
+
+
 def _estimate(found: AtlasError, run: Run[AtlasState], tol: float) -> ErrorEstimate:
     """What was measured, with what is wrong about it."""
     known = np.isfinite(found.distances)
     distances = found.distances[known]
     flags = [Flag.BUDGET_SPENT] if run.state.spent and run.stopped is None else []
     worst = float(found.front.max(initial=0.0))
-    if found.coverage < SCHEDULE.well_covered or found.beaten.mean() > SCHEDULE.most_beaten:
+    if _uncovered(found):
         flags.append(Flag.NOT_COVERED)
     if found.violation > SCHEDULE.violated:
         flags.append(Flag.VIOLATED)

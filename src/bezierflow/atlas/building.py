@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from jaxtyping import Float
@@ -82,6 +82,11 @@ class AtlasState:
         program.evaluator.evaluations = Evaluations()
         state.search.join((x[:, program.free] - program.origin) / program.unit)
         return replace(state, done=False, evaluations=program.evaluator.evaluations)
+
+    @cached_property
+    def measured(self) -> dict[int, Any]:
+        """What was measured of it, by seed: see `measure`."""
+        return {}
 
     @cached_property
     def atlas(self) -> BezierAtlas | None:

@@ -26,7 +26,8 @@ class AtlasError:
         front: by how much the level of each answer is above that of the solution or the best point
             known, in units of the objectives' ranges.
         certified: which answers nothing known beats, up to what is left to the estimate.
-        beaten: at which points the solution is clearly better in all objectives.
+        beaten: at which points the solution is clearly better in all objectives,
+        better: and designs that are, in the solver's variables.
         violation: the largest violation of a constraint at the answers, in units of the
             constraint's scale.
         diameter: of the set, in x.
@@ -38,6 +39,7 @@ class AtlasError:
     front: Float[np.ndarray, " n"]
     certified: Bool[np.ndarray, " n"]
     beaten: Bool[np.ndarray, " n"]
+    better: Float[np.ndarray, "k n_variables"]
     violation: float
     diameter: float
     tol: float
@@ -59,10 +61,16 @@ def _diameter(atlas: BezierAtlas, rng: np.random.Generator) -> float:
 
 def measure(state: AtlasState, seed: int) -> AtlasError:
     """Answers at fresh points, as many as can be paid for, against what searches find there.
-    Uncounted evaluations.
+    Uncounted evaluations, once for each seed.
 
     Raises `BudgetSpentError` where that are none.
     """
+    if seed not in state.measured:
+        state.measured[seed] = _measured(state, seed)
+    return state.measured[seed]
+
+
+def _measured(state: AtlasState, seed: int) -> AtlasError:
     atlas = state.atlas
     assert state.search is not None
     assert atlas is not None
@@ -88,7 +96,10 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]
     level = fair_level(program, found.r, a, found.mu)
-    best = np.minimum(level, program.known_merit(a)[0])
+    known, where = program.known_merit(a)
+    best = np.minimum(level, known)
+    lowest, lower = found.z.copy(), np.flatnonzero(known < level)
+    lowest[lower] = program.archive.z[where[lower]]
     diameter, exact = _diameter(atlas, rng), program.values(z)
 
     def against(z: np.ndarray, limit: float) -> AtlasError:
@@ -97,13 +108,15 @@ def measure(state: AtlasState, seed: int) -> AtlasError:
         constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
         # A solution that is as good elsewhere does not make the answer wrong.
         same = mesh.polished & (np.abs(gain) < SCHEDULE.same_level)
+        beaten = gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.asked)
         # Patches alone may be off along the front, where their level is right.
         off = np.abs(r - exact)[:, :M].max(axis=1) if z is mapped and mesh.polished else gain
         return AtlasError(
             np.where(same, 0.0, program.apart(found.z, z)),
             np.maximum(off, 0.0),
             gain < limit,
-            gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.asked),
+            beaten,
+            program.x(lowest[beaten]),
             float(constraints.max(initial=0.0)),
             diameter,
             mesh.asked,

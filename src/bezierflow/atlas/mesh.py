@@ -488,7 +488,7 @@ class Mesh:
         evaluator = self.program.evaluator
         values, _, hessians = map(int, evaluator.evaluations)
         much = values > SCHEDULE.most_evaluations or hessians > SCHEDULE.most_hessians
-        return (much and np.isinf(evaluator.left)) or (self.settled and not self.finishes)
+        return (much and evaluator.left == np.inf) or (self.settled and not self.finishes)
 
     @property
     def settled(self) -> bool:

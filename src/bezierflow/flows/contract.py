@@ -149,6 +149,11 @@ class AbstractFlow(eqx.Module, Generic[State]):
         nothing or there can be none. `estimate` is the one that suits any smooth surface."""
         return estimate(objectives, self.surface(run.state), seed)
 
+    def rivals(self, run: Run[State], seed: int) -> np.ndarray | None:
+        """Designs that were met when the end of a run was measured and that beat it, from which a
+        search should go on; None where there are none."""
+        return None
+
     def explain(
         self, objectives: FlatObjectives, run: Run[State], error: ErrorEstimate | None, names: Names
     ) -> Result:

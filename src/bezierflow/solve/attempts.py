@@ -424,14 +424,15 @@ def _challenged(
     known: Designs | None = None,
     spent: Evaluations = NOTHING,
 ) -> Attempt:
-    """An atlas as planned from known designs, which fresh probes have not beaten; where some have,
-    it goes on with the best of them."""
+    """An atlas as planned from known designs, which neither fresh probes nor what was met when it
+    was measured have beaten; where some have, it goes on with the best of them."""
     L = problem.start.n_variables  # without variables that stand for kinks
     known = np.zeros((0, L)) if known is None else known
     now = plan(known, spent)
     made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
-    for _ in range(1, SCHEDULE.atlas_tries):
-        if made.rivals is None:
+    for tries in range(1, SCHEDULE.atlas_tries):
+        dear = tries > 1 and int(made.evaluations.jacobian) > SCHEDULE.dear_atlas
+        if made.rivals is None or made.over or dear:
             break
         known = np.vstack([known, made.rivals])
         now = plan(known, made.evaluations)
@@ -583,9 +584,8 @@ def run_flow(
         error = _measured(problem, call, flow, run)
     except KeyboardInterrupt:
         return attempt.interrupted("before its error was estimated")
-    return attempt._replace(
-        error=error, result=flow.explain(problem.flat, run, error, problem.names)
-    )
+    result = flow.explain(problem.flat, run, error, problem.names)
+    return attempt._replace(error=error, result=result, rivals=flow.rivals(run, call.seed))
 
 
 def _measured(
