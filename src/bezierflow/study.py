@@ -270,10 +270,7 @@ class Study:
             for number in [number for number, n in named.items() if n > 1]:
                 raise ValueError(f"numbers must name each design only once, got {number!r} twice")
             # all rows are checked before anything is written
-            known = {one.number: one for one in log.current if one.number is not None}
-            asked = log.search.pending | log.asked
-            new = [_evaluation(log, known.get(cast(int, row[0])), asked, row) for row in rows]
-            new = [one for one in new if one is not None]
+            new = _evaluations(log, rows)
             log.tell(*log.arrive(*new))
             return len(new)
 
@@ -437,6 +434,14 @@ def _number(number: Any) -> int | str | None:
 def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """Whether designs, one or one per row, are the same as another one but for rounding."""
     return np.asarray(np.abs(a - b).max(axis=-1) <= ROUNDING * (1 + np.abs(b).max()))
+
+
+def _evaluations(log: LoggedSearch, rows: list[Row]) -> list[Evaluation]:
+    """Results, checked; without those that say nothing new."""
+    known = {one.number: one for one in log.current if one.number is not None}
+    asked = log.search.pending | log.asked
+    new = [_evaluation(log, known.get(cast(int, row[0])), asked, row) for row in rows]
+    return [one for one in new if one is not None]
 
 
 def _evaluation(

@@ -124,9 +124,8 @@ def follow(
         exact = iteration >= SCHEDULE.stale_steps or curvature.renews or checks
         ends.r[todo], J, H = curvature.look(ends.z[todo], exact)
         before, fresh[todo] = length[todo], exact
-        for k, i in enumerate(todo.tolist()):
-            length[i], ways[i] = _step(program, a[i], ends, i, J[k], H[min(k, len(H) - 1)])
-        now = length[todo]
+        now, new_ways = _steps(program, a, ends, todo, J, H)
+        length[todo], ways = now, ways | new_ways
         # Newton's error is the square of its last step, else a share of it.
         done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SCHEDULE.short
         todo = todo[(now <= SCHEDULE.longest) & (now >= SCHEDULE.short)]
@@ -141,6 +140,18 @@ def follow(
     ends.r[found] = program.values(ends.z[found])
     done[_left_saddles(program, a, ends, {i: ways[i] for i in found.tolist()})] = False
     return ends, done
+
+
+def _steps(
+    program: Program, a: np.ndarray, ends: Ends, rows: np.ndarray, J: np.ndarray, H: np.ndarray
+) -> tuple[Float[np.ndarray, " n"], dict[int, np.ndarray]]:
+    """`_step` for some of the searches, with slopes of each and a Hessian of each or of all."""
+    made = [
+        _step(program, a[i], ends, i, J[k], H[min(k, len(H) - 1)])
+        for k, i in enumerate(rows.tolist())
+    ]
+    ways = dict(zip(rows.tolist(), (way for _, way in made), strict=True))
+    return np.array([length for length, _ in made]), ways
 
 
 def _step(

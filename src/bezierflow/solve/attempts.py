@@ -430,8 +430,8 @@ def _challenged(
     known = np.zeros((0, L)) if known is None else known
     now = plan(known, spent)
     made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
-    for tries in range(1, SCHEDULE.atlas_tries):
-        dear = tries > 1 and int(made.evaluations.jacobian) > SCHEDULE.dear_atlas
+    for _ in range(1, SCHEDULE.atlas_tries):
+        dear = int(made.evaluations.hessian) > SCHEDULE.dear_atlas
         if made.rivals is None or made.over or dear:
             break
         known = np.vstack([known, made.rivals])
