@@ -436,7 +436,7 @@ def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(a - b).max(axis=-1) <= ROUNDING * (1 + np.abs(b).max()))
 
 
-def _evaluations(log: LoggedSearch, rows: list[Row]) -> list[Evaluation]:
+def _evaluations(log: LoggedSearch, rows: Sequence[Row]) -> list[Evaluation]:
     """Results, checked; without those that say nothing new."""
     known = {one.number: one for one in log.current if one.number is not None}
     asked = log.search.pending | log.asked
