@@ -91,6 +91,10 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
     if atlas.polisher is not None:
         a = np.concatenate([a, atlas.place(rng.dirichlet(np.ones(M), SCHEDULE.n_anywhere))])
         a = rng.permutation(a)
+    if program.has_hessians:
+        # Where an objective is least it may be a root, whose errors are large there alone.
+        ends = [(1 - share) * np.eye(M) + share / M for share in SCHEDULE.near_ends]
+        a = np.concatenate([atlas.place(np.concatenate(ends)), a])
     mapped = atlas.scaled(a)
     z, found = _both_solutions(mesh, atlas, a, mapped)
     n = len(found.z)
@@ -158,7 +162,8 @@ def _both_solutions(
         parts.append(_other_solutions(mesh, a[rows], z[rows]))
         lead = fair_level(program, program.values(z[rows]), a[rows])
         lead -= fair_level(program, parts[-1].r, a[rows], parts[-1].mu)
-        much = int(program.evaluator.evaluations.hessian) - spent > SCHEDULE.most_hessians
+        hessians = int(program.evaluator.evaluations.hessian) - spent
+        much = hessians * program.n_free > SCHEDULE.most_columns
         if much or np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
             break
     return z, _joined(parts)

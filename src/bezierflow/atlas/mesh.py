@@ -487,7 +487,8 @@ class Mesh:
         was spent than cuts are worth."""
         evaluator = self.program.evaluator
         values, _, hessians = map(int, evaluator.evaluations)
-        much = values > SCHEDULE.most_evaluations or hessians > SCHEDULE.most_hessians
+        columns = hessians * self.program.n_free
+        much = values > SCHEDULE.most_evaluations or columns > SCHEDULE.most_columns
         return (much and evaluator.left == np.inf) or (self.settled and not self.finishes)
 
     @property

@@ -127,8 +127,8 @@ class Schedule:
 
         usual_budget: evaluations that a search plans with where nobody says how many.
         most_evaluations: a search without a budget ends after so many,
-        most_hessians: or so many with Hessians, whatever is left to cut: what no cell covers is
-            answered by the designs that were met.
+        most_columns: or so many columns of Hessians, whatever is left to cut: what no cell covers
+            is answered by the designs that were met.
         explored: the share of the budget of one exploration,
         explored_first: of all of them before cells are cut,
         cut_share: and of one round of cuts.
@@ -209,6 +209,7 @@ class Schedule:
         beside: and those that are less apart are one piece.
         n_on_set: fresh chart points below points of the set,
         n_anywhere: and anywhere on the simplex,
+        near_ends: and so near to each of its corners,
         fewest: and at the fewest.
         search_gradients: a search for the truth takes about so many.
         beaten: an answer is beaten if a point is known that is better in all objectives by this,
@@ -327,7 +328,7 @@ class Schedule:
     strangers: int = 32
     usual_budget: int = 20_000
     most_evaluations: int = 30_000
-    most_hessians: int = 4_000
+    most_columns: int = 100_000
     explored: float = 0.1
     explored_first: float = 0.6
     cut_share: float = 0.1
@@ -393,6 +394,7 @@ class Schedule:
     beside: float = 0.03
     n_on_set: int = 200
     n_anywhere: int = 100
+    near_ends: tuple[float, ...] = (1e-1, 1e-2, 1e-3, 1e-4)
     fewest: int = 5
     search_gradients: int = 3
     beaten: float = 1e-4

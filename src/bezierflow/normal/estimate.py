@@ -163,8 +163,9 @@ def _imbalance(gradients: np.ndarray, faces: np.ndarray, slopes: np.ndarray) -> 
     """How long the convex combination of gradients is whose directions balance best, for each
     point, where the objectives have these slopes elsewhere."""
     lengths = np.linalg.norm(gradients, axis=2)
-    lengths = np.maximum(np.nan_to_num(lengths), np.finfo(float).tiny)
-    units = np.nan_to_num(gradients / lengths[..., None])
+    known = np.isfinite(lengths) & (lengths > 0)
+    lengths = np.where(known, lengths, np.finfo(float).tiny)
+    units = np.where(known[..., None], gradients, 0.0) / lengths[..., None]
     gram = np.einsum("nml,nkl->nmk", units, units)
     w = find_multipliers(gram, faces)
     residual = np.sqrt(np.maximum(np.einsum("nm,nmk,nk->n", w, gram, w), 0.0))

@@ -430,9 +430,9 @@ def _challenged(
     known = np.zeros((0, L)) if known is None else known
     now = plan(known, spent)
     made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
-    for _ in range(1, SCHEDULE.atlas_tries):
-        dear = int(made.evaluations.hessian) > SCHEDULE.dear_atlas
-        if made.rivals is None or made.over or dear:
+    for tries in range(1, SCHEDULE.atlas_tries):
+        dear = np.greater(made.evaluations[1:], SCHEDULE.dear_atlas).any()
+        if made.rivals is None or made.over or (tries > 1 and dear):
             break
         known = np.vstack([known, made.rivals])
         now = plan(known, made.evaluations)
