@@ -14,7 +14,7 @@ from .building import AtlasState
 from .local_solves import PARTS, Ends
 from .mesh import Mesh
 from .program import Program
-from .schedule import SCHEDULE
+from .schedule import SCHEDULE, most_hessians
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def _both_solutions(
         lead = fair_level(program, program.values(z[rows]), a[rows])
         lead -= fair_level(program, parts[-1].r, a[rows], parts[-1].mu)
         hessians = int(program.evaluator.evaluations.hessian) - spent
-        much = hessians * program.n_free > SCHEDULE.most_columns
+        much = hessians > most_hessians(program.n_free)
         if much or np.mean(lead > SCHEDULE.beaten) > SCHEDULE.many_beaten:
             break
     return z, _joined(parts)

@@ -44,7 +44,7 @@ from .cells import (
 from .exploration import Population, evolve, first_look, first_units, normalize, spread_points
 from .local_solves import Ends, descend, search
 from .program import Program, nondominated
-from .schedule import SCHEDULE, by_objectives
+from .schedule import SCHEDULE, by_objectives, most_hessians
 
 NODE = ("z", "raw", "mu", "active", "side", "bend", "miss", "width", "number")
 """What is known of each node."""
@@ -487,8 +487,8 @@ class Mesh:
         was spent than cuts are worth."""
         evaluator = self.program.evaluator
         values, _, hessians = map(int, evaluator.evaluations)
-        columns = hessians * self.program.n_free
-        much = values > SCHEDULE.most_evaluations or columns > SCHEDULE.most_columns
+        most = most_hessians(self.program.n_free)
+        much = values > SCHEDULE.most_evaluations or hessians > most
         return (much and evaluator.left == np.inf) or (self.settled and not self.finishes)
 
     @property

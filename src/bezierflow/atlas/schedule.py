@@ -127,8 +127,9 @@ class Schedule:
 
         usual_budget: evaluations that a search plans with where nobody says how many.
         most_evaluations: a search without a budget ends after so many,
-        most_columns: or so many columns of Hessians, whatever is left to cut: what no cell covers
-            is answered by the designs that were met.
+        most_hessians: or so many Hessians, of few variables and of many, whatever is left to cut:
+            what no cell covers is answered by the designs that were met.
+        many: so many variables are many.
         explored: the share of the budget of one exploration,
         explored_first: of all of them before cells are cut,
         cut_share: and of one round of cuts.
@@ -328,7 +329,8 @@ class Schedule:
     strangers: int = 32
     usual_budget: int = 20_000
     most_evaluations: int = 30_000
-    most_columns: int = 100_000
+    most_hessians: tuple[int, int] = (10_000, 4_000)
+    many: int = 10
     explored: float = 0.1
     explored_first: float = 0.6
     cut_share: float = 0.1
@@ -414,6 +416,11 @@ class Schedule:
 
 
 SCHEDULE = Schedule()
+
+
+def most_hessians(n_variables: int) -> int:
+    """After how many Hessians a search without a budget ends, and a measurement."""
+    return SCHEDULE.most_hessians[n_variables >= SCHEDULE.many]
 
 
 def by_objectives(numbers: tuple[float, float, float], n_objectives: int) -> float:

@@ -431,8 +431,9 @@ def _challenged(
     now = plan(known, spent)
     made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
     for tries in range(1, SCHEDULE.atlas_tries):
-        dear = np.greater(made.evaluations[1:], SCHEDULE.dear_atlas).any()
-        if made.rivals is None or made.over or (tries > 1 and dear):
+        _, gradients, hessians = map(int, made.evaluations)
+        dear = hessians > SCHEDULE.dear_atlas or (tries > 1 and gradients > SCHEDULE.dear_again)
+        if made.rivals is None or made.over or dear:
             break
         known = np.vstack([known, made.rivals])
         now = plan(known, made.evaluations)
