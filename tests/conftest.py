@@ -6,11 +6,9 @@ calls of a function are checked and then fewer and fewer (see `type_checks`), wi
 them. `JAXTYPING_DISABLE=1` in the environment turns it off.
 
 Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the
-environment, empty or with flags of one's own, turns that off. The garbage collector looks less
-often than usual.
+environment, empty or with flags of one's own, turns that off.
 """
 
-import gc
 import os
 from importlib.metadata import version
 
@@ -34,9 +32,6 @@ QUICK_COMPILATION = (
 )
 # Tests leave nothing in a user's folders, and find nothing there.
 os.environ["BEZIERFLOW_CACHE"] = "off"
-# Tracing makes many objects that live on: looking through them again and again took a seventh of
-# the processor time.
-gc.set_threshold(100_000, 20, 20)
 if version("jaxlib").startswith("0.10."):
     os.environ.setdefault("XLA_FLAGS", " ".join(QUICK_COMPILATION))
 
