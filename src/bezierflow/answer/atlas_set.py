@@ -132,7 +132,7 @@ def _widest(atlas: BezierAtlas, claims: Claims) -> int:
     best = int(claims.number[0])
     level = float(claims.y[0, len(atlas.units.free)])
     groups = in_domains(atlas.patches, claims.a)
-    for number in sorted(int(k) for alike in groups for k in alike.numbers[alike.which]):
+    for number in sorted(int(k) for group in groups for k in group.numbers[group.which]):
         patch = atlas.patches[number]
         if patch.label.dimension > atlas.patches[best].label.dimension:
             y, sign, rows = ask_patch(patch, claims.a, atlas.units.box)

@@ -219,7 +219,7 @@ class Claims:
 
 
 @dataclass(frozen=True)
-class Alike:
+class PatchGroup:
     """Patches with one label, degree and number of sides, and the chart points in their domains.
 
     Attributes:
@@ -236,7 +236,7 @@ class Alike:
     which: Int[np.ndarray, " n_pairs"]
     rows: Int[np.ndarray, " n_pairs"]
 
-    def asked(
+    def evaluate(
         self, a: Chart, box: Box, pairs: Int[np.ndarray, " k"]
     ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"]]:
         """Quantities with s, and least signs, of some pairs of a patch and a chart point."""
@@ -260,8 +260,8 @@ class Alike:
         return y
 
 
-def in_domains(patches: Sequence[Patch], a: Chart) -> list[Alike]:
-    """The patches that are alike, with the chart points in their domains."""
+def in_domains(patches: Sequence[Patch], a: Chart) -> list[PatchGroup]:
+    """The patches, those alike together, with the chart points in their domains."""
     groups: dict[tuple, list[int]] = {}
     for number, patch in enumerate(patches):
         label, sides = patch.label, (len(patch.domain), len(patch.control_points))
@@ -274,7 +274,7 @@ def in_domains(patches: Sequence[Patch], a: Chart) -> list[Alike]:
         domains = np.array([patch.domain for patch in mine])
         within = _in_intervals if place[0].shape[1] == 1 else _in_polytopes
         which, rows = within(domains, place[0])
-        found.append(Alike(mine, np.array(numbers), place, which, rows))
+        found.append(PatchGroup(mine, np.array(numbers), place, which, rows))
     return found
 
 
@@ -315,29 +315,29 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     patches, n, L = list(patches), len(a), len(box[0])
     width = patches[0].control_points.shape[1] if patches else L + 1
     groups = in_domains(patches, a)
-    levels = [_levels(alike, a, box) for alike in groups]
+    levels = [_levels(group, a, box) for group in groups]
     best = np.full(n, np.inf)
-    for alike, level in zip(groups, levels, strict=True):
-        np.fmin.at(best, alike.rows, level)
+    for group, level in zip(groups, levels, strict=True):
+        np.fmin.at(best, group.rows, level)
     answering = np.full(n, len(patches))
-    for alike, level in zip(groups, levels, strict=True):
-        good = level <= best[alike.rows] + SCHEDULE.rounding
+    for group, level in zip(groups, levels, strict=True):
+        good = level <= best[group.rows] + SCHEDULE.rounding
         good &= np.isfinite(level)
-        np.minimum.at(answering, alike.rows[good], alike.numbers[alike.which[good]])
+        np.minimum.at(answering, group.rows[good], group.numbers[group.which[good]])
     values, sign = np.zeros((n, width)), np.full(n, -np.inf)
-    for alike in groups:
-        mine = np.flatnonzero(answering[alike.rows] == alike.numbers[alike.which])
+    for group in groups:
+        mine = np.flatnonzero(answering[group.rows] == group.numbers[group.which])
         for part in np.array_split(mine, 1 + len(mine) // SCHEDULE.at_once):
-            rows = alike.rows[part]
-            values[rows], sign[rows] = alike.asked(a, box, part)
+            rows = group.rows[part]
+            values[rows], sign[rows] = group.evaluate(a, box, part)
     return Claims(np.where(answering < len(patches), answering, -1), values, sign, a.copy())
 
 
-def _levels(alike: Alike, a: Chart, box: Box) -> Float[np.ndarray, " n_pairs"]:
+def _levels(group: PatchGroup, a: Chart, box: Box) -> Float[np.ndarray, " n_pairs"]:
     """The levels s of patches at chart points, those that do not hold behind all that do."""
-    L, pairs, out = len(box[0]), np.arange(len(alike.rows)), np.zeros(len(alike.rows))
+    L, pairs, out = len(box[0]), np.arange(len(group.rows)), np.zeros(len(group.rows))
     for part in np.array_split(pairs, 1 + len(pairs) // SCHEDULE.at_once):
-        y, least = alike.asked(a, box, part)
+        y, least = group.evaluate(a, box, part)
         nearly = np.where(
             least > -SCHEDULE.nearly,
             y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
@@ -352,8 +352,8 @@ def ask_patch(
 ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"], Int[np.ndarray, " k"]]:
     """A patch's quantities with s, its least sign, and which of the chart points these are: those
     in its domain."""
-    (alike,) = in_domains([patch], a)
-    return *alike.asked(a, box, np.arange(len(alike.rows))), alike.rows
+    (group,) = in_domains([patch], a)
+    return *group.evaluate(a, box, np.arange(len(group.rows))), group.rows
 
 
 def variables(label: Label, y: Quantities, box: Box) -> Float[np.ndarray, "n n_free"]:

@@ -5,7 +5,7 @@ from .atlas_flow import AtlasFlow
 from .building import Settings, Survey, survey
 from .polishing import Polish, settle
 from .program import Program
-from .schedule import SCHEDULE
+from .schedule import SCHEDULE, most_hessians
 
 __all__ = [
     "SCHEDULE",
@@ -14,6 +14,7 @@ __all__ = [
     "Program",
     "Settings",
     "Survey",
+    "most_hessians",
     "settle",
     "survey",
 ]

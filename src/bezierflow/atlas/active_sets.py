@@ -124,8 +124,9 @@ def follow(
         exact = iteration >= SCHEDULE.stale_steps or curvature.renews or checks
         ends.r[todo], J, H = curvature.look(ends.z[todo], exact)
         before, fresh[todo] = length[todo], exact
-        now, new_ways = _steps(program, a, ends, todo, J, H)
-        length[todo], ways = now, ways | new_ways
+        now, new = _steps(program, a, ends, todo, J, H)
+        length[todo] = now
+        ways.update(new)
         # Newton's error is the square of its last step, else a share of it.
         done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SCHEDULE.short
         todo = todo[(now <= SCHEDULE.longest) & (now >= SCHEDULE.short)]

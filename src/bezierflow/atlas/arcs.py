@@ -23,12 +23,12 @@ from .schedule import SCHEDULE
 
 class Trail(NamedTuple):
     """What was followed: a patch for each arc, the coordinate where it ended, and the solution
-    there; whether there was one with equations of its own to begin with."""
+    there; whether Newton's method found one to start from."""
 
     patches: list[Patch]
     reached: float
     end: Ends
-    began: bool
+    started: bool
 
 
 class Arc(NamedTuple):
@@ -68,7 +68,7 @@ def trace(
     curvature, (c, stop), way = Curvature(program), ends, float(np.sign(ends[1] - ends[0]))
     z, mu, longest = begin.z[0], begin.mu[0], SCHEDULE.arc_lengths[1]
     active, at = _start(curvature, begin, c)
-    arcs, began = list[Arc](), bool(at.ok[0])
+    arcs, started = list[Arc](), bool(at.ok[0])
     while at.ok[0] and way * (stop - c) > tol and not _crawls(arcs):
         arc = _arc(curvature, active, at, (c, stop, longest), tol)
         if arc is None:
@@ -94,7 +94,7 @@ def trace(
     z = np.clip(z, program.lower, program.upper)[None]
     label = active.rows[None], active.side[None]
     end = Ends(z, program.values(z), mu[None], *label)
-    return Trail([arc.patch for arc in arcs], c, end, began)
+    return Trail([arc.patch for arc in arcs], c, end, started)
 
 
 def _crawls(arcs: list[Arc]) -> bool:

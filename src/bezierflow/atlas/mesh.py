@@ -88,8 +88,8 @@ class Mesh:
         width: the edge that it cut.
         number: of each node, in the order in which they were made.
         arcs: curves between nodes of two objectives, where there are Hessians.
-        traced: cells, by their nodes, between which arcs were looked for, and nodes at which none
-            begins.
+        traced: cells, by their nodes, between which arcs were looked for, and nodes from which
+            none starts.
         gaps: cells, and sides at the rim, by their nodes, in which there is no front.
         gap_ends: where on the chart gaps between two objectives were found, in the present units.
         checked: by how much cells were worse than they said, by what they are made of.
@@ -896,7 +896,7 @@ class Mesh:
         begin = Ends(*(part[None] for part in known))
         where = float(c[node]), float(c[aim])
         trail = trace(program, begin, where, self.tol, self.beats, last)
-        if not trail.began:
+        if not trail.started:
             self.traced[alone] = True
         self.arcs += trail.patches
         if way * (c[aim] - trail.reached) > slack:

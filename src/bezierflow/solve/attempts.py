@@ -11,7 +11,7 @@ import numpy as np
 from jaxtyping import Float
 
 from ..answer import ErrorEstimate, Flag, Reason, Result, Solution
-from ..atlas import AtlasFlow
+from ..atlas import AtlasFlow, most_hessians
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations, total
 from ..flows import (
@@ -432,8 +432,8 @@ def _challenged(
     made = held(problem, call, _atlas(call, now), (now.box[0][:L], now.box[1][:L]))
     for tries in range(1, SCHEDULE.atlas_tries):
         _, gradients, hessians = map(int, made.evaluations)
-        dear = hessians > SCHEDULE.dear_atlas or (tries > 1 and gradients > SCHEDULE.dear_again)
-        if made.rivals is None or made.over or dear:
+        much = hessians > most_hessians(L) or (tries > 1 and gradients > SCHEDULE.most_gradients)
+        if made.rivals is None or made.over or much:
             break
         known = np.vstack([known, made.rivals])
         now = plan(known, made.evaluations)

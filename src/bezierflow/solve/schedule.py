@@ -22,8 +22,7 @@ class Schedule:
             size of an objective that it falls, of the place of a kink, of the values of a file.
         narrowest: a box around points is at least this share of its widest side.
         atlas_tries: how often an atlas is made that fresh probes may beat,
-        dear_atlas: as long as no more than so many Hessians were computed,
-        dear_again: and more often than twice as long as no more gradients than these.
+        most_gradients: twice at most where more gradients than these were computed.
         known_designs: designs of a surface that an atlas begins with.
         most_variables: up to so many an atlas is tried without bounds, which needs Hessians of
             every objective at thousands of points, and causes of doubt are looked for.
@@ -135,8 +134,7 @@ class Schedule:
     negligible: float = 1e-6
     narrowest: float = 0.1
     atlas_tries: int = 3
-    dear_atlas: int = 4_000
-    dear_again: int = 15_000
+    most_gradients: int = 15_000
     known_designs: int = 50
     most_variables: int = 50
     compared_points: int = 300
