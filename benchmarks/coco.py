@@ -103,7 +103,8 @@ def run(keys: list[Key], processes: int) -> None:
         # programs are compiled once for all runs of a process
         text = "\n".join(" ".join(map(str, key)) for key in share)
         command = [sys.executable, "-m", "benchmarks.coco", "worker"]
-        env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)])}
+        paths = [str(ROOT / "src"), str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
+        env = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
         with tempfile.TemporaryDirectory() as folder:
             subprocess.run(command, input=text, text=True, cwd=folder, env=env, check=True)
 
