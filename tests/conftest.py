@@ -66,7 +66,7 @@ def pytest_configure(config: pytest.Config) -> None:
     """With `--slow` annotations are checked in every call."""
     config.addinivalue_line(
         "markers",
-        "slow(*ids): takes seven seconds or more, and quicker tests go through the same code; with"
+        "slow(*ids): takes four seconds or more, and quicker tests go through the same code; with"
         " ids, only the parameter sets of these ids",
     )
     if config.getoption("--slow"):

@@ -99,6 +99,7 @@ def true_distance(solution, objectives):
     return max(to_surface.max(), -found.fun, *(-to_set(v) for v in worst))
 
 
+@pytest.mark.slow("curve", "maxima", "logistic")
 @pytest.mark.parametrize(
     ("objectives", "flow", "assumes"),
     [
@@ -150,6 +151,7 @@ def test_the_bound_holds_and_is_near_the_truth(objectives, flow, assumes):
     assert "assumes:" in str(certificate)
 
 
+@pytest.mark.slow
 def test_nothing_is_called_seen_that_is_left_over_from_enclosures():
     """The set of a log-sum-exp and a square is a segment here, which the surface is to rounding."""
     solution = bf.minimize(

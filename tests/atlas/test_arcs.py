@@ -168,6 +168,7 @@ def test_a_curve_with_an_infinite_slope_is_followed_to_its_end():
     np.testing.assert_allclose(solution.front(t), [[1e-8, 1 - 1e-4], [1e-6, 1 - 1e-3]], atol=1e-6)
 
 
+@pytest.mark.slow
 def test_many_bounded_variables_take_few_hessians():
     rng = np.random.default_rng(4)
     n = 60

@@ -101,6 +101,7 @@ def test_two_objectives_in_a_box(curve):
     assert sum(not piece.face for piece in curve.pareto_set.pieces) >= 2
 
 
+@pytest.mark.slow
 def test_three_objectives_in_a_box(area):
     assert area.result.reason in (bf.Reason.CONVERGED, bf.Reason.NOT_AT_TOLERANCE)
     x = clipped(3)

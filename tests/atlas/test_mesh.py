@@ -277,6 +277,7 @@ def test_points_beside_each_other_are_one_piece():
     assert len(np.unique(groups(f))) == 2
 
 
+@pytest.mark.slow
 def test_a_front_in_a_small_part_of_a_wide_box():
     # Stress and volume of a truss of two bars: sections of 1e-5 of their bounds.
     def f(x):

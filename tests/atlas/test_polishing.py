@@ -52,6 +52,7 @@ def exactly(x):
         return np.asarray(quadratics(jnp.asarray(x)))
 
 
+@pytest.mark.slow
 def test_answers_are_exact(box):
     assert box.result.reason is bf.Reason.CONVERGED
     span = np.abs(box.pareto_set.units.span)

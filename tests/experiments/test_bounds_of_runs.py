@@ -136,6 +136,7 @@ def steep_at_one_vertex(x):
     return jnp.stack([jnp.sqrt(1 + (x[0] - 1) ** 2) + steep, jnp.sqrt(1 + x[0] ** 2)])
 
 
+@pytest.mark.slow
 def test_what_was_measured_is_not_called_proved():
     """A twin whose new example is a steep vertex moves beyond what the run's own samples suggest,
     in several of eight seeds."""

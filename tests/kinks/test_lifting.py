@@ -91,6 +91,7 @@ HOPELESS = {
 }
 
 
+@pytest.mark.slow("the worst of many", "of several weights", "hinges")
 @pytest.mark.parametrize(("objectives", "n_kinks", "n_rows"), CONVEX.values(), ids=CONVEX)
 def test_where_u_is_the_kinks_nothing_changes_and_elsewhere_it_is_smooth(
     objectives, n_kinks, n_rows

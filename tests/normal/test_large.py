@@ -76,6 +76,7 @@ def test_gradients_alone_do(solution):
     assert other.stats.evaluations.hessian == 0
 
 
+@pytest.mark.slow
 def test_float32_arrays_stay_float32_and_come_to_1e6():
     single = bf.minimize(
         PROBLEM, jnp.zeros(L, jnp.float32), bf.NormalFlow(hessian="free", tol=1e-5)
@@ -228,6 +229,7 @@ except ValueError as error:
 """
 
 
+@pytest.mark.slow
 def test_nodes_and_variables_are_split_over_devices():
     flags = (
         "--xla_force_host_platform_device_count=4 --xla_backend_optimization_level=0"

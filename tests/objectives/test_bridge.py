@@ -39,6 +39,7 @@ def bridge(function=in_numpy, **parts):
     return form.flat
 
 
+@pytest.mark.slow("values")
 @pytest.mark.parametrize("parts", [{}, {"jac": jac}], ids=["values", "jac"])
 def test_jax_maps_compiles_and_differentiates_it(parts):
     f = bridge(**parts)

@@ -174,6 +174,7 @@ EMPTY = {
 }
 
 
+@pytest.mark.slow("an imaginary circle", "two half-planes")
 @pytest.mark.parametrize("case", EMPTY)
 def test_an_empty_set_is_detected(case):
     bounds, constraints, words = EMPTY[case]

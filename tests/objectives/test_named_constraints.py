@@ -42,6 +42,7 @@ def test_solutions_know_the_names_and_what_constraints_cost(tmp_path):
         loaded.multipliers([1.0, 0.0])
 
 
+@pytest.mark.slow
 def test_names_go_with_variables_that_are_not_continuous():
     box, x2 = ([0.1, 0.1], [2.0, 1.5]), {"x2": bf.Choice(0.5, 1.5)}
     given = {"bounds": box, "variables": x2, "constraints": [STRESS, SPACE]}

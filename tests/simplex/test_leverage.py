@@ -71,6 +71,7 @@ def test_joint_draws_make_the_refit_unbiased_and_independent_ones_do_not(M, degr
     assert z_scores[1] > 5
 
 
+@pytest.mark.slow("4-1.0")
 @pytest.mark.parametrize(("N", "least"), [(2, 0.4), (4, 1.0)])
 def test_nearly_singular_draws_are_as_rare_as_the_lemma_says(N, least):
     """P(σ_min(Y)² ≤ s) falls at least like s^((N/D − n_c + 1)/2): exponents 1/2 and 3/2 for two

@@ -42,6 +42,7 @@ BUDGETS = {"function": (5, 40, 300, 3000, 20_000), "list": (5, 300), "vectorized
 """How calls are counted depends on the form, and what is done with a large budget does not."""
 
 
+@pytest.mark.slow("function-20000-constraints", "function-20000-bounds")
 @pytest.mark.parametrize("route", ROUTES.values(), ids=ROUTES)
 @pytest.mark.parametrize(
     ("form", "budget"), [(form, budget) for form in FORMS for budget in BUDGETS[form]]

@@ -60,6 +60,7 @@ def dying_after(n: int):
     return callback
 
 
+@pytest.mark.slow("Hessian-free")
 @pytest.mark.slow("atlas")
 @pytest.mark.parametrize("name", CASES)
 def test_a_run_that_dies_twice_ends_where_it_would_have_ended(name, tmp_path):

@@ -173,6 +173,7 @@ def test_a_jump_or_a_pole_is_named_with_its_place(extra, words, bounds):
     assert solution.stats.evaluations.objective < 10_000
 
 
+@pytest.mark.slow
 def test_a_root_is_no_pole():
     # It falls for as long as one looks towards 0, but by less and less.
     solution = bf.minimize(
@@ -214,6 +215,7 @@ def test_a_set_along_the_edge_of_the_domain_is_said_unless_bounds_know_it(bounde
     assert words == "" if bounded else words.startswith(said)
 
 
+@pytest.mark.slow
 def test_a_jump_far_from_the_set_does_not_matter():
     solution = bf.minimize(
         lambda x: bowls(x) + jnp.where(x[0] > 4, 5.0, 0.0),

@@ -130,6 +130,7 @@ def test_designs_without_continuous_variables_are_enumerated(table, constrained)
     np.testing.assert_array_equal(np.unique(mine, axis=0), truth)
 
 
+@pytest.mark.slow
 def test_a_vector_with_numbers_to_choose_from():
     def f(x):
         return jnp.array([x[0] ** 2 + x[1], (x[0] - 2) ** 2 + 4 / x[1]])

@@ -78,7 +78,7 @@ def test_the_same_surface_from_every_form(objectives, reference):
     assert solution.front(np.array([0.5, 0.5])).shape == (2,)
 
 
-@pytest.mark.slow("1e-06")
+@pytest.mark.slow
 @pytest.mark.parametrize("sigma", [1e-8, 1e-6])
 def test_noise_is_seen_and_its_result_says_what_is_possible(sigma, reference):
     rng = np.random.default_rng(0)

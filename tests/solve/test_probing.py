@@ -39,6 +39,7 @@ def probed(objectives, surface, bounds, constraints=None, budget=None):
         )
 
 
+@pytest.mark.slow("10")
 @pytest.mark.parametrize("n", [3, 10])
 def test_another_basin_of_one_variable_is_found_among_many(n):
     """Random designs never meet it: 1 of 10^6 is near the best place in all of ten variables."""
@@ -51,6 +52,7 @@ def test_another_basin_of_one_variable_is_found_among_many(n):
     np.testing.assert_allclose(found.rivals[0, -1], 0.7, atol=0.1)
 
 
+@pytest.mark.slow
 def test_another_basin_is_found_in_a_direction_that_no_variable_has():
     turn = np.linalg.qr(np.random.default_rng(5).normal(size=(9, 9)))[0]
 

@@ -188,6 +188,7 @@ def test_the_set_of_distances_is_the_segment():
     assert np.diff(np.sort(found.u[:, 0])).max() < 0.05
 
 
+@pytest.mark.slow
 def test_sets_of_paths_are_theirs_and_the_same_for_the_same_seed():
     u, posterior = known_processes()
     paths = sample_paths(posterior, 2, RNG(0))

@@ -155,6 +155,7 @@ def test_each_text_has_a_coordinate_of_its_own():
     np.testing.assert_allclose(domain.on_steps(settable), settable)
 
 
+@pytest.mark.slow
 def test_designs_that_are_asked_for_can_be_set():
     one = Search(([0.0, 1.0, 0.0], [1.0, 7.0, 2.0]), 2, seed=1, **LISTS)
     for _ in range(4):

@@ -273,6 +273,7 @@ def test_worst_values_far_beyond_the_set_do_not_draw_designs_to_its_ends(told):
     assert np.sum(gaps < 0.02) <= 2
 
 
+@pytest.mark.slow
 def test_worst_values_out_of_reach_are_said_and_left_out_of_account(problem, told):
     search = problem.new(worst=[-1.0, None], budget=20)
     search.tell(*told().evaluated)
