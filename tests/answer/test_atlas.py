@@ -1,8 +1,18 @@
 """What patches say at chart points: who answers, and how much a known point is worth elsewhere."""
 
 import numpy as np
+import pytest
 
-from bezierflow.answer import SCHEDULE, BezierAtlas, Label, Patch, Units, ask_patches, best_levels
+from bezierflow.answer import (
+    SCHEDULE,
+    BezierAtlas,
+    Label,
+    Patch,
+    Units,
+    ask_patch,
+    ask_patches,
+    best_levels,
+)
 from bezierflow.bezier import Raveling
 
 BOX = (np.zeros(1), np.ones(1))
@@ -55,14 +65,71 @@ def test_where_none_holds_the_nearest_to_holding_answers():
     assert ask_patches([], PLACE, BOX).number[0] == -1
 
 
-def test_best_levels_are_those_of_all_points():
+@pytest.mark.parametrize("n_objectives", [2, 3])
+@pytest.mark.parametrize("tie", [0.0, 0.3])
+def test_best_levels_are_those_of_all_points(n_objectives, tie):
     rng = np.random.default_rng(0)
-    f, a = rng.random((50, 3)), rng.random((200, 3))
-    level, where = best_levels(f, a)
-    every = np.array([[max(point - place) for point in f] for place in a])
+    f, a = rng.random((50, n_objectives)), rng.random((200, n_objectives))
+    level, where = best_levels(f, a, tie)
+    every = np.array([[max(point - place) + tie * point.sum() for point in f] for place in a])
     np.testing.assert_allclose(level, every.min(axis=1))
     np.testing.assert_array_equal(where, every.argmin(axis=1))
-    assert np.all(best_levels(np.zeros((0, 3)), a)[0] == np.inf)
+    assert np.all(best_levels(np.zeros((0, n_objectives)), a)[0] == np.inf)
+
+
+def test_known_points_without_values_are_the_best_of_none():
+    rng = np.random.default_rng(1)
+    f, a = rng.random((30, 2)), rng.random((100, 2))
+    f[::3, 0], f[1::7, 1] = np.inf, np.nan
+    usable = np.flatnonzero(np.isfinite(f).all(axis=1))
+    level, where = best_levels(f, a)
+    np.testing.assert_array_equal(where, usable[best_levels(f[usable], a)[1]])
+    np.testing.assert_allclose(level, (f[where] - a).max(axis=1))
+    assert not np.isfinite(best_levels(f[::3], a)[0]).any()
+
+
+def test_many_curves_say_together_what_each_says_alone():
+    """Curves of several labels and degrees, whose domains overlap and leave gaps."""
+    rng, patches = np.random.default_rng(2), []
+    for k in range(60):
+        begin = rng.uniform(-1, 1)
+        end = begin + rng.uniform(0.01, 0.3)
+        side = np.array([0, (-1, 0, 1)[k % 3]])
+        label = Label(np.ones(2, dtype=bool), np.zeros(0, dtype=bool), side, 0)
+        degree = 1 + k % 4
+        y = rng.uniform(0.1, 0.9, (degree + 1, 5))
+        domain = np.array([[1.0, end], [-1.0, -begin]])
+        patches.append(Patch(label, np.array([[begin], [end]]), degree, y, domain, 0.0))
+    box = np.zeros(2), np.ones(2)
+    c = rng.uniform(-1.2, 1.2, 400)
+    a = np.stack([c, -c], axis=1) / np.sqrt(2)
+    level, values = np.full((len(a), 60), np.inf), np.zeros((len(a), 60, 5))
+    for k, patch in enumerate(patches):
+        y, sign, rows = ask_patch(patch, a, box)
+        assert (sign > 0).all()  # everything holds, so that the lowest one answers
+        level[rows, k], values[rows, k] = y[:, 2], y
+    claims = ask_patches(patches, a, box)
+    found = np.isfinite(level).any(axis=1)
+    assert 0.1 < found.mean() < 1
+    np.testing.assert_array_equal(claims.number, np.where(found, level.argmin(axis=1), -1))
+    np.testing.assert_allclose(claims.y[found], values[found, claims.number[found]], atol=1e-12)
+
+
+def test_a_single_point_answers_only_where_no_known_point_is_lower():
+    """Between (0.6, 0.9999) and (0, 1) there is a gap, in which the second one is a little better:
+    by less than curves may be off."""
+    first, none = np.array([True, False]), np.zeros(0, dtype=bool)
+
+    def point(z, f, trimmed):
+        label = Label(first, none, np.zeros(1, dtype=int), 0, trimmed=trimmed)
+        return Patch(label, np.zeros((1, 0)), 0, np.array([[z, *f, f[1]]]), np.zeros((0, 1)), 0.0)
+
+    zero, one = np.zeros(2), np.ones(2)
+    units = Units(zero, one, zero[:1], one[:1], zero[:1], one[:1])
+    patches = point(0.6, (0.6, 0.9999), True), point(0.0, (0.0, 1.0), False)
+    atlas = BezierAtlas(patches, units, Raveling.of(zero[:1]), 1.0)
+    gap = np.array([[-0.2003, 0.2003], [-0.3, 0.3], [-0.45, 0.45]])
+    np.testing.assert_array_equal(atlas.scaled(gap), np.zeros((3, 1)))
 
 
 def test_where_no_patch_holds_the_point_with_the_least_level_answers():

@@ -46,6 +46,8 @@ QUICK_PITFALLS = (
     "monotone copy: log",
     "pit of 0.004 beside the set",
     "shells: inside of three, L = 2",
+    "opposed 1e3",
+    "root of a distance from 0.0",
 )
 
 SEGMENT = Case("", "", lambda x, xp: [far(x, (0, 0)), far(x, (1, 0.5))], -2, 2, (0.3, 0.3))
@@ -75,11 +77,13 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
     assert found.outcome not in ("silently wrong", "error"), found
 
 
+@pytest.mark.slow("bowls + 1, noise 1e-05", "two equalities that cross once")
 @pytest.mark.slow("monotone copy: log", "offset 1e6, range 1e-6, L = 1")
 @pytest.mark.slow("pit of 0.004 beside the set", "shells: inside of three, L = 2")
+@pytest.mark.slow("root of a distance from 0.0")
 @pytest.mark.parametrize("name", QUICK_PITFALLS)
 def test_quick_problems_of_later_trials_are_right(name):
-    (case,) = [case for case in [*pitfalls(), *places()] if case.name == name]
+    (case,) = [case for case in [*classes(), *pitfalls(), *places()] if case.name == name]
     found = solve(case)
     assert found.outcome == "right", found
 

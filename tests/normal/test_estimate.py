@@ -45,6 +45,16 @@ def test_objectives_are_not_stated_to_be_exact_to_less_than_a_rounding_of_their_
     assert 1e-4 < estimate.front < 1e-3  # values are multiples of 1.2e-10, of ranges of 1e-6
 
 
+def test_slopes_without_an_end_do_not_stop_an_estimate():
+    """|x|^0.3 is steeper than any line where it is least, which is a corner of the set."""
+
+    def roots(x):
+        return jnp.stack([jnp.sum(jnp.abs(x) ** 0.3), jnp.sum((x - jnp.array([1.0, 0.5])) ** 2)])
+
+    estimate = estimate_error(roots, BezierSimplex(np.array([[0.0, 0.0], [1.0, 0.5]]), 2, 1))
+    assert np.isfinite(estimate.max)
+
+
 def test_an_exact_surface_has_no_error_and_no_flags():
     estimate = estimate_error(SkewMED(3), BezierSimplex(np.eye(3), 3, 1), tol=1e-6)
     assert estimate.max < 1e-12

@@ -376,7 +376,11 @@ class BezierAtlas:
         # What the signs of a patch are below 0 is how far an objective that it leaves out is above
         # its level.
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        lost = np.flatnonzero((claims.number < 0) | (above > level + SCHEDULE.patch_error))
+        # A single point was not fitted: what is better by more than the point was fitted to is.
+        degrees, errors = np.array([(patch.degree, patch.error) for patch in self.patches]).T
+        known = SCHEDULE.rounding + errors[self.points.patch[near]]
+        error = np.where(degrees[claims.number] > 0, SCHEDULE.patch_error, known)
+        lost = np.flatnonzero((claims.number < 0) | (above > level + error))
         if len(lost):
             below = centered(self.points.f[near[lost]])
             other = ask_patches(self.patches, below, self.units.box)

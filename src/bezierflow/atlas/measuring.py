@@ -75,10 +75,8 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
     assert state.search is not None
     assert atlas is not None
     mesh, rng = state.search.copy(), np.random.default_rng([seed, 1])
-    if mesh.polished:
-        mesh.program = mesh.program.for_answers()
+    mesh.program = mesh.program.for_answers(0.0 if mesh.polished else mesh.program.margin)
     program, M = mesh.program, mesh.program.n_objectives
-    program.evaluator.budget = None
     n = int(
         min(
             SCHEDULE.n_on_set,

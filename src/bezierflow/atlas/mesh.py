@@ -383,6 +383,10 @@ class Mesh:
         for cells in self.faces():
             looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
             usable = (cells.miss >= 0) & (cells.miss <= SCHEDULE.roughest)
+            if self.follows:
+                # What is left between arcs: levels of a front rise by no more than a cell is long,
+                # so that its ends are better answers than a polynomial that misses by more.
+                usable &= cells.miss <= np.maximum(cells.size, self.tol)
             cells = cells.take(looked & usable & ~cells.covered)
             patches = self.as_patches(cells, cells.miss)
             region = connected(cells.nodes, [patch.label.key for patch in patches])

@@ -169,12 +169,12 @@ class Program:
         other.evaluator, other.archives = copy.copy(self.evaluator), list(self.archives)
         return other
 
-    def for_answers(self) -> "Program":
-        """A copy without a budget that keeps inequalities as they are: the margin is that of nodes,
-        so that the patches between them keep these, too. And with a tie-break that no level gives
-        way to."""
+    def for_answers(self, margin: float = 0.0) -> "Program":
+        """A copy without a budget, with a tie-break that no level gives way to. It keeps
+        inequalities as they are: the margin is that of nodes, so that the patches between them keep
+        these, too."""
         other = self.copy()
-        other.evaluator.budget, other.margin = None, 0.0
+        other.evaluator.budget, other.margin = None, margin
         other.tie = min(self.tie, SCHEDULE.tie_of_labels)
         return other
 

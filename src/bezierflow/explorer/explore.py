@@ -143,6 +143,7 @@ def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
         "side": label.side.tolist(),
         "trimmed": label.trimmed,
         "degree": patch.degree,
+        "error": finite(patch.error),
         "corners": encode(patch.corners),
         "points": encode(patch.control_points[:, :width]),
         "domain": encode(patch.domain),

@@ -16,10 +16,9 @@ class AtlasModel extends Model {
     this.frontError = this.scale.map((scale) => Math.abs(scale) * (data.error.front ?? NaN));
     this.pieces = toned(pieces.map((piece) => ({ ...piece, places: decodeRows(piece.places, this.nObjectives) })));
     this.places = this.pieces.flatMap(({ places }) => places);
-    this.knownValues = this.places.map((t) => {
-      const { y, c, patch } = askPatches(this.patches, chartOf(t), this.tolerances);
-      return patch.values(y, c);
-    });
+    const known = this.places.map((t) => askPatches(this.patches, chartOf(t), this.tolerances));
+    this.knownValues = known.map(({ y, c, patch }) => patch.values(y, c));
+    this.knownErrors = known.map(({ patch }) => patch.error);
     this.words = data.error.predicted === null ? ATLAS_WORDS : { ...ATLAS_WORDS, tolerance: "largest error of recent predictions by the surrogate" };
     this.collectSamples();
   }
@@ -49,8 +48,10 @@ class AtlasModel extends Model {
    * have none, or one that is clearly worse than the best of the points that came along, they are asked below that point.
    */
   ask(t) {
-    const a = chartOf(t), answer = askPatches(this.patches, a, this.tolerances), { level, place } = this.bestKnown(a);
-    if (answer && answer.s - Math.min(answer.sign, 0) <= level + this.tolerances.worse) return { ...answer, a };
+    const a = chartOf(t), answer = askPatches(this.patches, a, this.tolerances), { level, place, error } = this.bestKnown(a);
+    // A single point was not fitted: what is better by more than the point was fitted to is.
+    const allowed = answer && answer.patch.surface.degree > 0 ? this.tolerances.worse : this.tolerances.rounding + error;
+    if (answer && answer.s - Math.min(answer.sign, 0) <= level + allowed) return { ...answer, a };
     return { ...askPatches(this.patches, place, this.tolerances), a: place, holds: false };
   }
 
@@ -61,7 +62,7 @@ class AtlasModel extends Model {
       for (let m = 0; m < a.length; m++) worst = Math.max(worst, f[m] - a[m]);
       if (worst < level) { level = worst; found = k; }
     });
-    return { level, place: found < 0 ? place : chartOf(this.places[found]) };
+    return { level, place: found < 0 ? place : chartOf(this.places[found]), error: this.knownErrors[found] ?? 0 };
   }
 
   /** The design, its objectives and what holds there. `level` are the values that the answer was allowed to reach, a_m + s. */

@@ -43,7 +43,7 @@ function inverseMatrix(matrix) {
  */
 class Patch {
   constructor(data, box) {
-    Object.assign(this, { side: data.side, constraints: data.constraints, objectives: data.objectives, trimmed: data.trimmed, piece: data.piece, box });
+    Object.assign(this, { side: data.side, constraints: data.constraints, objectives: data.objectives, trimmed: data.trimmed, piece: data.piece, error: data.error, box });
     this.active = data.objectives.flatMap((active, m) => (active ? [m] : []));
     this.inactive = data.objectives.flatMap((active, m) => (active ? [] : [m]));
     this.dimension = this.active.length - 1;
