@@ -83,7 +83,9 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
 @pytest.mark.slow("root of a distance from 0.0")
 @pytest.mark.parametrize("name", QUICK_PITFALLS)
 def test_quick_problems_of_later_trials_are_right(name):
-    (case,) = [case for case in [*classes(), *pitfalls(), *places()] if case.name == name]
+    (case,) = [
+        case for case in [*problems(), *classes(), *pitfalls(), *places()] if case.name == name
+    ]
     found = solve(case)
     assert found.outcome == "right", found
 
