@@ -291,6 +291,11 @@ class BezierAtlas:
         return points_of_patches(self.patches, self.units.box)
 
     @cached_property
+    def _fits(self) -> Float[np.ndarray, "2 n_patches"]:
+        """The degree of each patch, and its error."""
+        return np.array([(patch.degree, patch.error) for patch in self.patches]).T
+
+    @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """Pieces of full dimension, and curves and points beside them, with which meets which."""
         units, box = self.units, self.units.box
@@ -376,8 +381,8 @@ class BezierAtlas:
         # What the signs of a patch are below 0 is how far an objective that it leaves out is above
         # its level.
         above = claims.y[:, len(self.units.free)] - np.minimum(claims.sign, 0.0)
-        # A single point was not fitted: what is better by more than the point was fitted to is.
-        degrees, errors = np.array([(patch.degree, patch.error) for patch in self.patches]).T
+        # A patch of degree 0 is a point without a fitting error: that of the known point counts.
+        degrees, errors = self._fits
         known = SCHEDULE.rounding + errors[self.points.patch[near]]
         error = np.where(degrees[claims.number] > 0, SCHEDULE.patch_error, known)
         lost = np.flatnonzero((claims.number < 0) | (above > level + error))

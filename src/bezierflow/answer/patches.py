@@ -373,10 +373,10 @@ def best_levels(
 ) -> tuple[Float[np.ndarray, " n"], Int[np.ndarray, " n"]]:
     """The least max(f − a) + tie Σ f of known points above each chart point, an upper bound of
     s*(a), and which point has it."""
-    total = tie * f.sum(axis=1) if tie else np.zeros(len(f))
+    extra = tie * f.sum(axis=1) if tie else np.zeros(len(f))
     if f.shape[1] == 2 and len(f):
-        where = _best_of_pairs(f, a, total)
-        return (f[where] - a).max(axis=1) + total[where], where
+        where = _best_of_pairs(f, a, extra)
+        return (f[where] - a).max(axis=1) + extra[where], where
     best, where = np.full(len(a), np.inf), np.zeros(len(a), dtype=int)
     columns = np.ascontiguousarray(f.T)
     # Blocks of 64 chart points keep the table of levels in the processor's cache.
@@ -384,7 +384,7 @@ def best_levels(
         levels = columns[0] - a[start : start + 64, :1]
         for m in range(1, len(columns)):  # several times as fast as the maximum along a short axis
             np.maximum(levels, columns[m] - a[start : start + 64, m, None], out=levels)
-        levels += total
+        levels += extra
         where[start : start + 64] = rows = levels.argmin(axis=1)
         best[start : start + 64] = levels[np.arange(len(rows)), rows]
     return best, where
@@ -393,7 +393,7 @@ def best_levels(
 def _best_of_pairs(
     f: Float[np.ndarray, "n_known 2"],
     a: Float[np.ndarray, "n 2"],
-    total: Float[np.ndarray, " n_known"],
+    extra: Float[np.ndarray, " n_known"],
 ) -> Int[np.ndarray, " n"]:
     """The same of two objectives, in about as many steps as there are points: max(f − a) is
     f_2 − a_2 for those with f_1 − f_2 ≤ a_1 − a_2, and f_1 − a_1 for others, so that one of each
@@ -402,11 +402,11 @@ def _best_of_pairs(
     if len(finite) == 0:
         return np.zeros(len(a), dtype=int)
     order = finite[np.argsort(f[finite, 0] - f[finite, 1], kind="stable")]
-    left = order[_running_least((f[:, 1] + total)[order])]
-    right = order[::-1][_running_least((f[:, 0] + total)[order[::-1]])][::-1]
+    left = order[_running_least((f[:, 1] + extra)[order])]
+    right = order[::-1][_running_least((f[:, 0] + extra)[order[::-1]])][::-1]
     place = np.searchsorted(f[order, 0] - f[order, 1], a[:, 0] - a[:, 1], side="right")
     both = np.stack([left[np.maximum(place - 1, 0)], right[np.minimum(place, len(order) - 1)]])
-    level = (f[both] - a).max(axis=2) + total[both]
+    level = (f[both] - a).max(axis=2) + extra[both]
     return both[level.argmin(axis=0), np.arange(len(a))]
 
 

@@ -384,8 +384,8 @@ class Mesh:
             looked = np.array([key in self.checked for key in self.keys(cells)], dtype=bool)
             usable = (cells.miss >= 0) & (cells.miss <= SCHEDULE.roughest)
             if self.follows:
-                # What is left between arcs: levels of a front rise by no more than a cell is long,
-                # so that its ends are better answers than a polynomial that misses by more.
+                # The level of a front is Lipschitz on the chart with constant 1: where a polynomial
+                # misses by more than the length of its cell, the cell's ends are better answers.
                 usable &= cells.miss <= np.maximum(cells.size, self.tol)
             cells = cells.take(looked & usable & ~cells.covered)
             patches = self.as_patches(cells, cells.miss)

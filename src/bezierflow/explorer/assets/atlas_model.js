@@ -49,7 +49,7 @@ class AtlasModel extends Model {
    */
   ask(t) {
     const a = chartOf(t), answer = askPatches(this.patches, a, this.tolerances), { level, place, error } = this.bestKnown(a);
-    // A single point was not fitted: what is better by more than the point was fitted to is.
+    // A patch of degree 0 is a point without a fitting error: that of the known point counts.
     const allowed = answer && answer.patch.surface.degree > 0 ? this.tolerances.worse : this.tolerances.rounding + error;
     if (answer && answer.s - Math.min(answer.sign, 0) <= level + allowed) return { ...answer, a };
     return { ...askPatches(this.patches, place, this.tolerances), a: place, holds: false };
