@@ -20,5 +20,5 @@ def test_blocks_of_one_size_serve_any_number_of_rows(n):
 
 
 def test_blocks_shrink_where_hessians_are_large():
-    assert block_size(3, 10) == 16
-    assert block_size(3, 2000) == 1
+    assert block_size(3, 10, 20_000_000) == 16
+    assert block_size(3, 2000, 20_000_000) == 1

@@ -220,7 +220,8 @@ class Claims:
 
 @dataclass(frozen=True)
 class PatchGroup:
-    """Patches with one label, degree and number of sides, and the chart points in their domains.
+    """Patches that are evaluated together, and the chart points in their domains: of one degree,
+    number of sides and active objectives, and of one label where signs are asked.
 
     Attributes:
         patches: themselves.
@@ -237,26 +238,29 @@ class PatchGroup:
     rows: Int[np.ndarray, " n_pairs"]
 
     def evaluate(
-        self, a: Chart, box: Box, pairs: Int[np.ndarray, " k"]
+        self, a: Chart, box: Box, pairs: Int[np.ndarray, " k"], levels: bool = False
     ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, " k"]]:
-        """Quantities with s, and least signs, of some pairs of a patch and a chart point."""
+        """Quantities with s, and least signs, of some pairs of a patch and a chart point; without
+        the variables where levels are all that is asked and no signs need these."""
         label, (c, mean), rows = self.patches[0].label, self.place, self.rows[pairs]
-        y = self._quantities(c[rows], self.which[pairs])
+        L = len(box[0])
+        first = L if levels and not label.trimmed else 0
+        y = self._quantities(c[rows], self.which[pairs], first)
         # One negative sign is enough to rule a patch out, so only the least of them is kept.
         signs = label.signs(y, box), label.slacks(y, a[rows])
         least = np.minimum(*(part.min(axis=1, initial=np.inf) for part in signs))
-        y[:, len(box[0])] -= mean[rows]
+        y[:, L] -= mean[rows]
         return y, least
 
-    def _quantities(self, c: Coordinates, which: Int[np.ndarray, " k"]) -> Quantities:
-        """Y at coordinates, each of its own patch; patches ascend."""
+    def _quantities(self, c: Coordinates, which: Int[np.ndarray, " k"], first: int) -> Quantities:
+        """Y at coordinates, each of its own patch, from one column on; patches ascend."""
         corners = np.array([patch.corners for patch in self.patches])[which]
         z = design_matrix(barycentric(corners, c), self.patches[0].degree)
-        y = np.empty((len(c), self.patches[0].control_points.shape[1]))
+        y = np.zeros((len(c), self.patches[0].control_points.shape[1]))
         ends = np.searchsorted(which, np.arange(len(self.patches) + 1))
         for k in np.flatnonzero(ends[1:] > ends[:-1]):
             mine = slice(ends[k], ends[k + 1])
-            y[mine] = z[mine] @ self.patches[k].control_points
+            y[mine, first:] = z[mine] @ self.patches[k].control_points[:, first:]
         return y
 
 
@@ -265,8 +269,9 @@ def in_domains(patches: Sequence[Patch], a: Chart) -> list[PatchGroup]:
     groups: dict[tuple, list[int]] = {}
     for number, patch in enumerate(patches):
         label, sides = patch.label, (len(patch.domain), len(patch.control_points))
-        kind = label.key, len(label.side), label.n_inequalities, label.trimmed, patch.degree, sides
-        groups.setdefault(kind, []).append(number)
+        signs = (label.key, label.n_inequalities) if label.trimmed else ()
+        active = label.objectives.tobytes(), len(label.side), label.trimmed
+        groups.setdefault((signs, active, patch.degree, sides), []).append(number)
     found = []
     for numbers in groups.values():
         mine = [patches[number] for number in numbers]
@@ -337,7 +342,7 @@ def _levels(group: PatchGroup, a: Chart, box: Box) -> Float[np.ndarray, " n_pair
     """The levels s of patches at chart points, those that do not hold behind all that do."""
     L, pairs, out = len(box[0]), np.arange(len(group.rows)), np.zeros(len(group.rows))
     for part in np.array_split(pairs, 1 + len(pairs) // SCHEDULE.at_once):
-        y, least = group.evaluate(a, box, part)
+        y, least = group.evaluate(a, box, part, levels=True)
         nearly = np.where(
             least > -SCHEDULE.nearly,
             y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,

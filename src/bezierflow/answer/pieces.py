@@ -168,12 +168,17 @@ def find_pieces(
     touch = _touching(patches, points, box)
     keys = [(patch.label.key, choice) for patch, choice in zip(patches, chosen, strict=True)]
     groups = _joined(patches, keys, points, touch)
+    own = np.full(len(patches), -1)
+    for i, group in enumerate(groups):
+        own[group] = i
+    one, other = own[np.array(np.nonzero(touch))]
+    beside = np.zeros((len(groups) + 1, len(groups) + 1), dtype=bool)  # the last: of no piece
+    beside[one, other] = True
+    np.fill_diagonal(beside, False)
     pieces = []
     for i, group in enumerate(groups):
         label = patches[group[0]].label
-        meets = tuple(
-            j for j, other in enumerate(groups) if j != i and touch[np.ix_(group, other)].any()
-        )
+        meets = tuple(np.flatnonzero(beside[i, :-1]).tolist())
         above = [
             int(k)
             for j in meets
@@ -280,13 +285,12 @@ def _share_nodes(own: Sequence[Patch], above: Sequence[Patch]) -> bool:
     mesh is beside its cells."""
     from scipy.spatial import KDTree
 
+    def nodes(patch: Patch) -> Float[np.ndarray, "n n_objectives"]:
+        c = places(patch, 2) if patch.label.dimension == 1 else patch.corners
+        return patch.label.values(patch(c), c)
+
     parts = [
-        [
-            patch.label.values(patch(patch.corners), patch.corners)
-            for patch in patches
-            if not patch.label.trimmed
-        ]
-        for patches in (own, above)
+        [nodes(patch) for patch in patches if not patch.label.trimmed] for patches in (own, above)
     ]
     if not all(parts):
         return False

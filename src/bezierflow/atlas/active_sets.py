@@ -103,6 +103,18 @@ def solve_above(
     return ends, solved
 
 
+def by_place(program: Program, z: Float[np.ndarray, "n n_free"]) -> Ends:
+    """Designs to begin at whose place says what is active."""
+    M, z = program.n_objectives, program.clip(z)
+    r = program.values(z)
+    active = r > -SCHEDULE.tight
+    active[:, :M] = active[:, M + program.n_inequalities :] = True
+    side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
+    mu = np.zeros(r.shape)
+    mu[:, :M] = 1 / M
+    return Ends(z, r, mu, active, side)
+
+
 def _as_low(program: Program, a: np.ndarray, r: np.ndarray, other: np.ndarray) -> np.ndarray:
     """Which rows are no higher than others above chart points, with the tie-break of equations."""
     level, before = (program.merit(rows, a, SCHEDULE.tie_of_labels) for rows in (r, other))

@@ -314,7 +314,10 @@ def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: f
     elif (counts[-1] & (values[-1] < SCHEDULE.touched)).any():
         event = int(np.where(counts[-1], values[-1], np.inf).argmin())
     M, stop = program.n_objectives, begin + length * end
-    label = Label(active.rows[:M], active.rows[M:], active.side, program.n_inequalities)
+    # Its domain ends where its signs do.
+    label = Label(
+        active.rows[:M], active.rows[M:], active.side, program.n_inequalities, trimmed=False
+    )
     corners = np.array([[begin], [begin + length]])
     domain = np.array([[1.0, max(begin, stop)], [-1.0, -min(begin, stop)]])
     patch = Patch(label, corners, fit.degree, fit.control_points, domain, fit.error)

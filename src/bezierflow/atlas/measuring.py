@@ -10,6 +10,7 @@ from jaxtyping import Bool, Float
 
 from ..answer import BezierAtlas, centered
 from ..objectives import BudgetSpentError
+from .active_sets import by_place, solve_above
 from .building import AtlasState
 from .local_solves import PARTS, Ends
 from .mesh import Mesh
@@ -172,8 +173,9 @@ def _joined(parts: Sequence[Ends]) -> Ends:
 
 
 def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
-    """Solutions above chart points from designs and the labels of nodes beside them; where answers
-    were solved for already, from these nodes themselves."""
+    """Solutions above chart points from designs and the labels of nodes beside them; those of their
+    own place where curves go far from node to node; where answers were solved for already, from
+    these nodes themselves."""
     program = mesh.program
     near = (
         np.linalg.norm(centered(mesh.f)[None] - a[:, None], axis=2).argmin(axis=1)
@@ -187,6 +189,9 @@ def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
         # Small parts, so that a budget that ends early leaves most of them.
         parts_of = SCHEDULE.measured_at_once if program.has_hessians else 2
         for rows in np.array_split(np.arange(len(a)), max(len(a) // parts_of, 1)):
+            if mesh.follows:
+                parts.append(solve_above(program, a[rows], by_place(program, z[rows]))[0])
+                continue
             parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     if not parts:
         raise BudgetSpentError

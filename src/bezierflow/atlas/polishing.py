@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float, Int
 
 from ..answer import Exact, ExactAround, centered
 from ..objectives import FeasibleSet, FlatObjectives
-from .active_sets import solve_above
+from .active_sets import by_place, solve_above
 from .local_solves import Ends
 from .program import Archive, Program, nondominated
 from .quadratic import Model
@@ -74,15 +74,7 @@ class Polish:
 
     def search_from(self, a: np.ndarray, z: np.ndarray) -> tuple[Ends, Bool[np.ndarray, " n"]]:
         """Solutions from designs whose place says what is active."""
-        program, M = self.program, self.program.n_objectives
-        z = program.clip(z)
-        r = program.values(z)
-        active = r > -SCHEDULE.tight
-        active[:, :M] = active[:, M + program.n_inequalities :] = True
-        side = np.where(z == program.lower, -1, np.where(z == program.upper, 1, 0))
-        mu = np.zeros((len(a), program.n_rows))
-        mu[:, :M] = 1 / M
-        return solve_above(program, a, Ends(z, r, mu, active, side))
+        return solve_above(self.program, a, by_place(self.program, z))
 
     def rivals(
         self, a: np.ndarray, ends: Ends

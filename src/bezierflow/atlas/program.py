@@ -462,8 +462,7 @@ def scattered(f: Float[np.ndarray, "n n_objectives"], most: int) -> Int[np.ndarr
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:
-    return np.clip(
-        np.nan_to_num(values, nan=0.0, posinf=SCHEDULE.steepest, neginf=-SCHEDULE.steepest),
-        -SCHEDULE.steepest,
-        SCHEDULE.steepest,
-    )
+    most = SCHEDULE.steepest
+    if np.abs(values).max(initial=0.0) <= most:  # not where there is a NaN
+        return values
+    return np.clip(np.nan_to_num(values, nan=0.0, posinf=most, neginf=-most), -most, most)

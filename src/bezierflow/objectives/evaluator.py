@@ -92,7 +92,8 @@ class JaxEvaluator:
             )
         self.objectives, self.n_objectives, self.n_variables = objectives, n_objectives, n_variables
         self.budget, self.evaluations = budget, spent or Evaluations()
-        self.block = block_size(n_objectives, n_variables)
+        self.block = block_size(n_objectives, n_variables, SCHEDULE.block_numbers)
+        self.hessian_block = block_size(n_objectives, n_variables, SCHEDULE.hessian_numbers)
 
     @property
     def left(self) -> float:
@@ -172,7 +173,8 @@ class JaxEvaluator:
         if whole is not None:
             for bridge in bridges(self.objectives):
                 bridge.know(whole, order)
-        found = in_blocks(partial(compute, self.objectives), self.block, points, *others)
+        size = self.hessian_block if compute is _hessians else self.block
+        found = in_blocks(partial(compute, self.objectives), size, points, *others)
         raise_failures(self.objectives)
         return [points, *found]
 
@@ -204,9 +206,9 @@ def count_objectives(objectives: FlatObjectives, n_variables: int) -> int:
     return shape[0]
 
 
-def block_size(n_objectives: int, n_variables: int) -> int:
-    """How many points one compiled call takes."""
-    most = SCHEDULE.block_numbers // (n_objectives * n_variables**2)
+def block_size(n_objectives: int, n_variables: int, most_numbers: int) -> int:
+    """How many points one compiled call takes, whose Hessians hold so many numbers at most."""
+    most = most_numbers // (n_objectives * n_variables**2)
     return int(np.clip(most, 1, SCHEDULE.block))
 
 

@@ -27,7 +27,9 @@ class Schedule:
         block: points per compiled call. A second size would have to be compiled, which costs more
             than a thousand cheap evaluations.
         block_numbers: numbers that the Hessians of one block hold at most; blocks shrink where
-            there are many variables.
+            there are many variables,
+        hessian_numbers: sooner where Hessians are what is asked for: one of many variables is
+            enough work for a call, and most calls are for a single point.
         tolerance: a constraint holds at x where it is violated by at most this share of its scale
             at x (see `FeasibleSet.contains`).
         active: a bound or a constraint with less room than this share of its scale is active.
@@ -68,6 +70,7 @@ class Schedule:
     table_numbers: int = 4_000_000
     block: int = 16
     block_numbers: int = 20_000_000
+    hessian_numbers: int = 500_000
     tolerance: float = 1e-9
     active: float = 1e-6
     n_starts: int = 8
