@@ -165,7 +165,7 @@ class Study:
                     " objectives alone: tell a design that violates constraints as failed"
                 )
             own = {"batch": method.batch, "noise": method.noise}
-            own |= {"worst": method.worst, "steps": method.steps}
+            own |= {name: getattr(method, name) for name in ("worst", "steps", "nonnegative")}
             search = Search(bounds, n_objectives, names=names, **own, **arguments)
         else:
             call = {"bounds": bounds, "n_objectives": n_objectives, "method": method, "x0": x0}

@@ -1,5 +1,6 @@
 """Posteriors, paths drawn from them and posterior means, against closed forms in plain NumPy."""
 
+from dataclasses import replace
 from functools import cache
 
 import jax
@@ -11,6 +12,7 @@ from bezierflow import Names
 from bezierflow.bezier import Raveling
 from bezierflow.gaussian import (
     PosteriorMean,
+    above_zero,
     condition,
     correlation_and_slope,
     covariances,
@@ -271,3 +273,26 @@ def test_what_is_described_is_restored_to_the_last_bit():
     assert (again.free, again.names) == (mean.free, mean.names)
     x = np.array([1.0, 5.0, 1.0])
     np.testing.assert_array_equal(again.std(x), mean.std(x))
+
+
+def test_values_that_cannot_be_negative_are_bent_away_from_zero_in_their_order():
+    own = condition(*data(), HYPERPARAMETERS, np.zeros(2), np.array([2.0, 1e3]))
+    values = np.stack([np.linspace(-8, 8, 1001)] * 2, axis=1)
+    bent = above_zero(values, own, (True, False))
+    np.testing.assert_array_equal(bent[:, 1], values[:, 1])
+    assert (bent[:, 0] > 0).all()
+    assert (np.diff(bent[:, 0]) > 0).all()  # so no design gains or loses its place in the front
+    np.testing.assert_allclose(bent[:, 0], np.maximum(values[:, 0], 0), atol=1e-3)
+    np.testing.assert_allclose(bent[values[:, 0] > 1, 0], values[values[:, 0] > 1, 0], rtol=1e-6)
+
+
+def test_a_posterior_mean_keeps_what_cannot_be_negative():
+    mean = replace(posterior_mean(), nonnegative=(True, False))
+    again = PosteriorMean.restore(*mean.describe(), mean.raveling, NAMES)
+    x = np.array([10.0, 5.0, 0.0])
+    with double_precision():
+        assert np.asarray(again(x)).tobytes() == np.asarray(mean(x)).tobytes()
+        low = replace(mean, posterior=replace(mean.posterior, shift=np.array([-9.0, -9.0])))
+        first, second = np.asarray(low(x))
+    assert 0 < first < 1e-3  # −9 or so
+    assert second > 1  # maximized, with its own sign

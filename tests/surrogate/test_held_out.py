@@ -150,3 +150,14 @@ def test_values_that_differ_by_rounding_alone_are_constant():
     names = bf.Names(("cost", "mass"), ("a", "b"))
     assert len(what_is_wrong(x, y, names)) == 1
     assert what_is_wrong(x, y * [1, 0] + x, names) == []
+
+
+def test_values_below_zero_that_cannot_be_are_named_where_they_are_not_noise():
+    x, names = np.linspace(0, 1, 20)[:, None], bf.Names(("mass", "cost")).complete(2, 1)
+    y = np.stack([1 + x[:, 0], 2 - x[:, 0]], axis=1)
+    y[3, 0] = -0.1
+    assert what_is_wrong(x, y, names, (True, True)) == []
+    y[3, 0] = -1.0
+    (said,) = what_is_wrong(x, y, names, (True, True))
+    assert said.startswith("mass was -1 at x = [0.157895], and is predicted to be 0 at least")
+    assert what_is_wrong(x, y, names, (False, True)) == []

@@ -370,3 +370,29 @@ def test_a_search_keeps_away_from_where_evaluations_fail_and_so_does_its_surface
     assert points[:, 0].max() > 0.0
     assert "of the front lies along designs that are expected to fail" in solution.result.message
     assert 0 <= solution.made_by["limited"] < 0.5
+
+
+def test_what_cannot_be_negative_is_not_predicted_to_be(problem):
+    searches = [problem.new(nonnegative=chosen) for chosen in (None, "f1")]
+    assert searches[1].settings["nonnegative"] == [True, False]
+    x = searches[0].ask(12)
+    for search in searches:
+        # a steep valley, of which processes overshoot the floor
+        search.tell(x, problem.values(x) ** 2 * [1, -1])
+    free, bent = (search.solution() for search in searches)
+    grid = np.stack(np.meshgrid(np.linspace(-2, 2, 60), np.linspace(-1, 3, 60)), axis=-1)
+    before, after = (
+        np.array([np.asarray(s.surrogate(x)) for x in grid.reshape(-1, 2)]) for s in (free, bent)
+    )
+    assert before[:, 0].min() < 0 < after[:, 0].min()
+    high = before[:, 0] > 1
+    np.testing.assert_allclose(after[high], before[high], rtol=1e-3)
+    np.testing.assert_array_equal(after[:, 1], before[:, 1])
+    assert bent.front(bent.spread(50).t)[:, 0].min() > 0
+    again = Search.restore(json.loads(json.dumps(searches[1].settings)))
+    assert again.settings == searches[1].settings
+
+
+def test_objectives_that_cannot_be_negative_must_be_known(problem):
+    with pytest.raises(ValueError, match="nonnegative: 'cost' is no objective"):
+        problem.new(nonnegative=["cost"])

@@ -62,6 +62,10 @@ semicolons_option = click.option(
     multiple=True,
     help="For a new study: the step in which a variable can be set, as in temperature=5.",
 )
+@click.option(
+    "--nonnegative",
+    help="For a new study: names of objectives that cannot be negative, with commas.",
+)
 @semicolons_option
 @output_option("Write the sheet to this file (.csv), which must not be there yet.", ".csv")
 def ask(folder: str, n: int, semicolons: bool, output: str | None, **new: Any) -> None:
@@ -110,7 +114,7 @@ def _begin(
     texts = () if objectives.isdigit() else read_texts(objectives)
     new["names"] = {"objectives": list(texts), "variables": list(read_texts(variables))}
     new["maximize"] = list(read_texts(new["maximize"])) or None
-    by_name: dict[str, Any] = {}
+    by_name: dict[str, Any] = {"nonnegative": list(read_texts(new.pop("nonnegative"))) or None}
     for option in ("worst", "steps"):
         pairs = read_pairs(new.pop(option), f"--{option}")
         by_name[option] = {

@@ -204,6 +204,18 @@ def _at_rows(function: Callable[[Numbers], Array], u: Numbers) -> Array:
 _covariances = compiled(Posterior.covariance)
 
 
+def above_zero(
+    values: Float[Numbers, "*n M"], posterior: Posterior, nonnegative: Sequence[bool], xp: Any = np
+) -> Float[Numbers, "*n M"]:
+    """Expected values with their own signs, those that cannot be negative bent smoothly away from
+    0: increasing, so that the Pareto set stays as it is, and the same farther above."""
+    if not any(nonnegative):
+        return values
+    width = SCHEDULE.rounded * xp.asarray(posterior.scale)
+    bent = (values + xp.sqrt(values**2 + 4 * width**2)) / 2
+    return xp.where(xp.asarray(nonnegative), bent, values)
+
+
 class Paths(eqx.Module):
     """P functions drawn from each of M posteriors, whole, so that JAX differentiates them.
 
@@ -310,6 +322,7 @@ class PosteriorMean(eqx.Module):
         names: with directions and transforms.
         hot: of each coordinate of the cube the place in a list of choices for which it is 1, 0 for
             the others; −1 for a number.
+        nonnegative: which objectives are never expected below 0; none where it is empty.
     """
 
     posterior: Posterior
@@ -320,6 +333,7 @@ class PosteriorMean(eqx.Module):
     raveling: Raveling
     names: Names = eqx.field(static=True)
     hot: tuple[int, ...] = eqx.field(static=True, default=())
+    nonnegative: tuple[bool, ...] = eqx.field(static=True, default=())
 
     @property
     def n_objectives(self) -> int:
@@ -342,7 +356,8 @@ class PosteriorMean(eqx.Module):
 
     def __call__(self, x: PyTree) -> Float[Array, " n_objectives"]:
         """The expected values, with their own signs. Traceable, and so are two derivatives."""
-        return jnp.asarray(self.names.signs) * self.posterior.mean(self.place(x))
+        own = jnp.asarray(self.names.signs) * self.posterior.mean(self.place(x))
+        return above_zero(own, self.posterior, self.nonnegative, jnp)
 
     def std(self, x: PyTree, batch_axes: int = 0) -> Float[np.ndarray, "*batch n_objectives"]:
         """The calibrated standard deviations of the values at designs, noise left out."""
@@ -361,9 +376,10 @@ class PosteriorMean(eqx.Module):
         posterior, n = self.posterior, int(np.sum(self.posterior.is_point))
         rows = {"points": posterior.points[:n], "values": posterior.values[:n]}
         kept = {name: getattr(posterior, name) for name in (*HYPERPARAMETERS, "shift", "scale")}
-        own = {"low": self.low, "width": self.width, "calibration": self.calibration}
-        arrays = {name: np.asarray(part) for name, part in {**rows, **kept, **own}.items()}
-        return {"free": list(self.free), "hot": list(self.hot)}, arrays
+        place = {"low": self.low, "width": self.width, "calibration": self.calibration}
+        arrays = {name: np.asarray(part) for name, part in {**rows, **kept, **place}.items()}
+        own = {"free": self.free, "hot": self.hot, "nonnegative": self.nonnegative}
+        return {name: list(part) for name, part in own.items()}, arrays
 
     @classmethod
     def restore(
@@ -378,5 +394,6 @@ class PosteriorMean(eqx.Module):
         units = arrays["shift"], arrays["scale"]
         posterior = condition(arrays["points"], arrays["values"], hyperparameters, *units)
         place = arrays["low"], arrays["width"], arrays["calibration"], tuple(manifest["free"])
-        # A file from before there were choices has none.
-        return cls(posterior, *place, raveling, names, tuple(manifest.get("hot", ())))
+        # Files of earlier versions have no choices, and nothing nonnegative.
+        later = tuple(manifest.get("hot", ())), tuple(manifest.get("nonnegative", ()))
+        return cls(posterior, *place, raveling, names, *later)

@@ -33,6 +33,8 @@ class Schedule:
         least_rows: arrays are filled up to so many rows, then to powers of two: few programs.
         least_variance: posterior variances below this share of the process variance are rounding.
         n_features: random Fourier features per path.
+        rounded: values that cannot be negative are bent away from 0 within so many standard
+            deviations of an objective's values.
     """
 
     exact_nugget: float = -17.0
@@ -56,6 +58,7 @@ class Schedule:
     least_rows: int = 64
     least_variance: float = 1e-14
     n_features: int = 256
+    rounded: float = 3e-4
 
 
 SCHEDULE = Schedule()

@@ -122,28 +122,35 @@ def read_names(
     return names
 
 
-def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
-    if isinstance(maximize, bool | np.bool_):
-        listed = [maximize] * len(names)
-    elif isinstance(maximize, str | int | np.integer):
-        listed = [maximize]
-    elif isinstance(maximize, Sequence | np.ndarray):
-        listed = list(maximize.tolist() if isinstance(maximize, np.ndarray) else maximize)
+def read_chosen(given: Chosen, names: tuple[str, ...], argument: str) -> tuple[bool, ...]:
+    """Which objectives were chosen, by names, numbers, or a bool for each or all of them."""
+    if isinstance(given, bool | np.bool_):
+        listed = [given] * len(names)
+    elif isinstance(given, str | int | np.integer):
+        listed = [given]
+    elif isinstance(given, Sequence | np.ndarray):
+        listed = list(given.tolist() if isinstance(given, np.ndarray) else given)
+    elif given is None:
+        listed = []
     else:
         raise TypeError(
-            "maximize must be a bool for each objective, or names or numbers of objectives, got"
-            f" {maximize!r}"
+            f"{argument} must be a bool for each objective, or names or numbers of objectives, got"
+            f" {given!r}"
         )
     if listed and all(isinstance(flag, bool | np.bool_) for flag in listed):
         if len(listed) != len(names):
             raise ValueError(
-                f"maximize must hold a bool for each of the {len(names)} objectives, got"
-                f" {maximize!r}"
+                f"{argument} must hold a bool for each of the {len(names)} objectives, got"
+                f" {given!r}"
             )
-        chosen = set(np.flatnonzero(listed).tolist())
-    else:
-        chosen = {number_of(one, names, "maximize", "objective") for one in listed}
-    return tuple("maximize" if m in chosen else "minimize" for m in range(len(names)))
+        return tuple(map(bool, listed))
+    chosen = {number_of(one, names, argument, "objective") for one in listed}
+    return tuple(m in chosen for m in range(len(names)))
+
+
+def _directions(maximize: Chosen, names: tuple[str, ...]) -> tuple[str, ...]:
+    chosen = read_chosen(maximize, names, "maximize")
+    return tuple("maximize" if one else "minimize" for one in chosen)
 
 
 def _transforms(given: Transforms, names: tuple[str, ...]) -> tuple[str, ...]:

@@ -1,5 +1,6 @@
 """Held-out errors: predictions recorded before their evaluation; and what is wrong with values."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -142,10 +143,13 @@ class HeldOut:
 
 
 def what_is_wrong(
-    x: Float[np.ndarray, "n n_variables"], y: Float[np.ndarray, "n n_objectives"], names: Names
+    x: Float[np.ndarray, "n n_variables"],
+    y: Float[np.ndarray, "n n_objectives"],
+    names: Names,
+    nonnegative: Sequence[bool] = (),
 ) -> list[str]:
-    """Sentences about objectives that do not vary, and about outliers that dwarf all other
-    values."""
+    """Sentences about objectives that do not vary, about outliers that dwarf all other values, and
+    about values that are clearly negative though they cannot be."""
     sizes = ROUNDING * np.abs(y).max(axis=0)
     constant = np.ptp(y, axis=0) <= sizes
     if constant.all():
@@ -158,6 +162,14 @@ def what_is_wrong(
         " the bounds"
         for m in np.flatnonzero(constant)
     ]
+    for m in np.flatnonzero(nonnegative):
+        row = int(y[:, m].argmin())
+        if y[row, m] < -SCHEDULE.clearly_negative * np.median(np.abs(y[:, m])):
+            place = np.array2string(x[row], precision=6, separator=", ")
+            found.append(
+                f"{names.objectives[m]} was {y[row, m]:.6g} at x = {place}, and is predicted to be"
+                " 0 at least: leave it out of nonnegative, or tell that evaluation as failed"
+            )
     if len(y) < SCHEDULE.least_values:
         return found
     for m in np.flatnonzero(~constant):

@@ -52,6 +52,8 @@ class Schedule:
         usual: quantile of the distances from the median that outliers are compared with.
         outlier: an outlier is so many times farther from the median than that.
         least_values: values below which outliers are not looked for.
+        clearly_negative: a value of an objective that cannot be negative clearly is where it is below
+            minus this share of their median size.
         curve_tol: tolerance of the surface of two objectives; the mean is seldom known better.
         most_points: evaluations of the mean for its surface, at most.
         penalty: of descents where evaluations are expected to fail, per unit of the process of
@@ -105,6 +107,7 @@ class Schedule:
     usual: float = 0.9
     outlier: float = 50.0
     least_values: int = 10
+    clearly_negative: float = 0.2
     curve_tol: float = 1e-4
     most_points: int = 30_000
     penalty: float = 5.0

@@ -25,6 +25,7 @@ from ..gaussian import (
     Numbers,
     Posterior,
     PosteriorMean,
+    above_zero,
     fit_posterior,
     mean_path,
     means,
@@ -39,6 +40,7 @@ from ..objectives import (
     Transforms,
     box_on_solver_side,
     feasible_set,
+    read_chosen,
     read_names,
 )
 from ..quiet import quiet
@@ -82,6 +84,7 @@ class Search:
             this for three batches.
         worst: the worst values that are of use, as in `Surrogate`.
         steps: in which variables can be set, likewise.
+        nonnegative: objectives that cannot be negative, likewise.
         n_constraints: how many values come after the objectives, at most 0 where a design keeps
             the constraints.
         values: of each variable the values that it may have, empty for any; texts stand for their
@@ -107,6 +110,7 @@ class Search:
         tol: float = SCHEDULE.tol,
         worst: Worst = None,
         steps: Steps = None,
+        nonnegative: Chosen = None,
         values: Sequence[Sequence[float | str]] | None = None,
         n_constraints: int | None = None,
         names: Names | Mapping[str, Sequence[str]] | None = None,
@@ -121,6 +125,8 @@ class Search:
         self.budget = or_none(read_count, budget, "budget", 1)
         self.batch, self.tol = read_count(batch, "batch", 1), read_nonnegative(tol, "tol")
         self._worst = worst_values(worst, self.domain.names)
+        own = self.domain.names.objectives
+        self.nonnegative = read_chosen(nonnegative, own, "nonnegative")
         self.n_constraints = or_none(read_count, n_constraints, "n_constraints") or 0
         self.held_out = HeldOut()
         self._pending: dict[int, np.ndarray] = {}
@@ -153,6 +159,7 @@ class Search:
             or None,
             "values": [list(own) for own in self.domain.values] or None,
             "n_constraints": self.n_constraints or None,
+            "nonnegative": list(self.nonnegative) if any(self.nonnegative) else None,
         }
 
     @property
@@ -310,6 +317,7 @@ class Search:
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
         self.held_out.note_round(n_good, found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
+        mean = above_zero(mean, posterior, self.nonnegative)
         std = np.hypot(stds(posterior, found.u), noise)
         # Points that explore lie where predictions are worst, and would say nothing of the surface.
         for k in np.flatnonzero(found.on_surface):
@@ -429,7 +437,7 @@ class Search:
         raveling = raveling or Raveling.of(np.zeros(len(domain.lower)))
         calibration, free = np.asarray(self.held_out.calibration), tuple(map(int, domain.free))
         place = domain.low, domain.width, calibration, free
-        mean = PosteriorMean(posterior, *place, raveling, names, domain.hot)
+        mean = PosteriorMean(posterior, *place, raveling, names, domain.hot, self.nonnegative)
         unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
         worst, u = (self._worst - shift) / unit, domain.to_cube(x)
         kept = np.all(g <= 0, axis=1)
@@ -439,7 +447,7 @@ class Search:
         rng = np.random.default_rng([self.seed, 1])
         gates, settings = self._gates, self._settable
         whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
-        wrong = what_is_wrong(x, y, names)
+        wrong = what_is_wrong(x, y, names, self.nonnegative)
         if shortfall(gates, whole.u).min() > SCHEDULE.slack:
             gates, lost = (), "no design is expected to be feasible: the surface is that without"
             wrong.append(f"{lost} constraints and failures; give a larger budget, or relax them")

@@ -25,7 +25,7 @@ from ..interrupts import orderly_interrupts
 from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
-from ..objectives import Objectives, Space, own, raveling_of_bounds, read_bounds, read_space
+from ..objectives import Chosen, Objectives, Space, own, raveling_of_bounds, read_bounds, read_space
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
@@ -84,7 +84,7 @@ def new_search(
     """
     if n_objectives is not None:
         return Search(sides, n_objectives, **settings, **named)
-    names, settings = named["names"], {**settings, "worst": None}
+    names, settings = named["names"], {**settings, "worst": None, "nonnegative": None}
     if names is not None:
         names = Names(variables=names.variables, transforms=names.transforms)
     return Search(sides, 2, **settings, names=names, transforms=named["transforms"])
@@ -237,6 +237,8 @@ class Surrogate:
             ends where they are expected to be 0.
         steps: in which variables can be set, {"temperature": 5.0}: designs have multiples of these
             within the bounds. The surface has any values between.
+        nonnegative: objectives that cannot be negative, as a mass or a time cannot: names, numbers,
+            or True for all. They are predicted to be 0 at least.
     """
 
     batch: int = 4
@@ -247,6 +249,7 @@ class Surrogate:
     worst: Worst = None
     n_constraints: int = 0
     steps: Steps = None
+    nonnegative: Chosen = None
 
     def search(self, task: Call) -> Solution:
         """What `minimize` calls."""
@@ -276,6 +279,7 @@ class Surrogate:
             "batch": self.batch,
             "worst": self.worst,
             "steps": self.steps,
+            "nonnegative": self.nonnegative,
             "tol": SCHEDULE.tol if task.tol is None else task.tol,
             "values": None if space is None else space.values,
             "n_constraints": n_constraints or None,
