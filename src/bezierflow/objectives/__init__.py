@@ -33,10 +33,10 @@ from .solver_side import (
     Transforms,
     box_on_solver_side,
     number_of,
-    read_chosen,
     on_solver_side,
     own,
     point_in_words,
+    read_chosen,
     read_names,
 )
 from .variables import (
@@ -91,7 +91,6 @@ __all__ = [
     "in_blocks",
     "is_single",
     "number_of",
-    "read_chosen",
     "on_solver_side",
     "own",
     "placed_constraints",
@@ -99,6 +98,7 @@ __all__ = [
     "raise_failures",
     "raveling_of_bounds",
     "read_bounds",
+    "read_chosen",
     "read_constraints",
     "read_function",
     "read_names",

@@ -52,8 +52,8 @@ class Schedule:
         usual: quantile of the distances from the median that outliers are compared with.
         outlier: an outlier is so many times farther from the median than that.
         least_values: values below which outliers are not looked for.
-        clearly_negative: a value of an objective that cannot be negative clearly is where it is below
-            minus this share of their median size.
+        clearly_negative: a value that cannot be negative clearly is where it is below minus this
+            share of the objective's median size.
         curve_tol: tolerance of the surface of two objectives; the mean is seldom known better.
         most_points: evaluations of the mean for its surface, at most.
         penalty: of descents where evaluations are expected to fail, per unit of the process of
