@@ -206,7 +206,7 @@ _covariances = compiled(Posterior.covariance)
 
 def above_zero(
     values: Float[Numbers, "*n M"], posterior: Posterior, nonnegative: Sequence[bool], xp: Any = np
-) -> Float[Numbers, "*n M"]:
+) -> Any:
     """Expected values with their own signs, those that cannot be negative bent smoothly away from
     0: increasing, so that the Pareto set stays as it is, and the same farther above."""
     if not any(nonnegative):
