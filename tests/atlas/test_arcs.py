@@ -259,8 +259,7 @@ def test_what_a_violation_brings_is_no_gain():
 
 
 def test_a_gap_stays_one_when_its_ends_move_a_little():
-    program, box = tilted()
-    mesh = Mesh(program, 1e-7, 0, box)
+    mesh = Mesh(tilted()[0], 1e-7)
     mesh.gap_ends = np.array([[0.1, 0.3], [0.3, 0.31]])
     ends = np.array([[0.1001, 0.2999], [0.1, 0.305], [0.15, 0.2], [0.3, 0.3103]])
     assert mesh.were_gaps(ends).tolist() == [True, False, False, False]

@@ -15,7 +15,7 @@ from ..objectives import BudgetSpentError, FeasibleSet, FlatObjectives
 from ..runs import kind
 from .exploration import evolve, find_ends, look_over, normalize, spread_points
 from .lone_points import lone_points
-from .mesh import Mesh
+from .mesh_search import MeshSearch
 from .polishing import Polish
 from .program import Program
 from .schedule import SCHEDULE, by_objectives
@@ -45,7 +45,7 @@ class AtlasState:
     """A search between two rounds.
 
     Attributes:
-        search: the mesh, and everything evaluated; None before the first round.
+        search: with the mesh, and everything evaluated; None before the first round.
         start: where the user starts, as flat vectors.
         seed: of every sample.
         n_objectives: M.
@@ -55,7 +55,7 @@ class AtlasState:
         evaluations: so far.
     """
 
-    search: Mesh | None
+    search: MeshSearch | None
     start: Float[np.ndarray, "n n_variables"]
     seed: int
     n_objectives: int
@@ -93,10 +93,10 @@ class AtlasState:
         """What the patches make, with flat vectors for values; None if there is none yet."""
         if self.search is None:
             return None
-        program = self.search.program
-        patches = self.search.patches()
-        z, f = self.search.known()
-        lost = self.search.lost(f, patches)
+        program, mesh = self.search.program, self.search.mesh
+        patches = mesh.patches()
+        z, f = mesh.known()
+        lost = mesh.lost(f, patches)
         patches = patches + lone_points(program, z, f, lost, 1 + len(patches))
         feasible = program.feasible
         scales = (
@@ -109,7 +109,7 @@ class AtlasState:
         )
         units = Units(*scales, program.n_auxiliary)
         raveling = Raveling.of(np.zeros(units.n_variables))
-        polisher = Polish(program) if self.search.polished else None
+        polisher = Polish(program) if mesh.polished else None
         return (
             BezierAtlas(tuple(patches), units, raveling, self.search.share, polisher)
             if patches
@@ -174,34 +174,36 @@ def begin(start: Float[np.ndarray, "n n_variables"], n_objectives: int, seed: in
 def advance(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> AtlasState:
     """The first points, or one round: an exploration, or nodes, curves and cells from what is
     known."""
-    mesh = _new_mesh(objectives, settings, state) if state.search is None else state.search.copy()
+    search = (
+        _new_search(objectives, settings, state) if state.search is None else state.search.copy()
+    )
     rounds, spent = state.rounds, False
     try:
         if state.search is None:
-            mesh.begin(_scaled(mesh.program, settings, state.start)[1])
+            search.begin(_scaled(search.program, settings, state.start)[1])
         else:
-            mesh.round()
+            search.round()
             rounds += 1
     except BudgetSpentError:
         spent = True
-    done, unfinished = spent or mesh.done, spent and mesh.tol >= mesh.asked
+    done, unfinished = spent or search.done, spent and search.mesh.tol >= search.asked
     made = {"rounds": rounds, "done": done, "spent": unfinished}
-    mesh = mesh.best(spent) if done else mesh
-    return replace(state, search=mesh, **made, evaluations=mesh.program.evaluator.evaluations)
+    search = search.best(spent) if done else search
+    return replace(state, search=search, **made, evaluations=search.program.evaluator.evaluations)
 
 
-def _new_mesh(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> Mesh:
+def _new_search(objectives: FlatObjectives, settings: Settings, state: AtlasState) -> MeshSearch:
     program = Program(
         objectives, state.n_objectives, settings.feasible, settings.box, settings.budget
     )
     usual = SCHEDULE.tol if program.has_hessians else SCHEDULE.values_tol
     usual = by_objectives(usual, state.n_objectives)
     asked = usual if settings.tol is None else settings.tol
-    mesh = Mesh(program, asked, state.seed, _scaled(program, settings, state.start)[0])
+    search = MeshSearch(program, asked, state.seed, _scaled(program, settings, state.start)[0])
     if not program.has_hessians:
-        mesh.tol = max(asked, usual)
-        mesh.last = asked if settings.tol else SCHEDULE.further * usual
-    return mesh
+        search.mesh.tol = max(asked, usual)
+        search.last = asked if settings.tol else SCHEDULE.further * usual
+    return search
 
 
 def _scaled(

@@ -13,7 +13,7 @@ from ..objectives import BudgetSpentError
 from .active_sets import by_place, solve_above
 from .building import AtlasState
 from .local_solves import PARTS, Ends
-from .mesh import Mesh
+from .mesh_search import MeshSearch
 from .program import Program
 from .schedule import SCHEDULE, most_hessians
 
@@ -75,7 +75,8 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
     atlas = state.atlas
     assert state.search is not None
     assert atlas is not None
-    mesh, rng = state.search.copy(), np.random.default_rng([seed, 1])
+    search, rng = state.search.copy(), np.random.default_rng([seed, 1])
+    mesh = search.mesh
     mesh.program = mesh.program.for_answers(0.0 if mesh.polished else mesh.program.margin)
     program, M = mesh.program, mesh.program.n_objectives
     n = int(
@@ -95,7 +96,7 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
         ends = [(1 - share) * np.eye(M) + share / M for share in SCHEDULE.near_ends]
         a = np.concatenate([atlas.place(np.concatenate(ends)), a])
     mapped = atlas.scaled(a)
-    z, found = _both_solutions(mesh, atlas, a, mapped)
+    z, found = _both_solutions(search, atlas, a, mapped)
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]
     level = fair_level(program, found.r, a, found.mu)
@@ -111,7 +112,7 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
         constraints = np.concatenate([r[:, M:end], np.abs(r[:, end:])], axis=1)
         # A solution that is as good elsewhere does not make the answer wrong.
         same = mesh.polished & (np.abs(gain) < SCHEDULE.same_level)
-        beaten = gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * mesh.asked)
+        beaten = gain > np.maximum(SCHEDULE.beaten, SCHEDULE.much_beaten * search.asked)
         # Patches alone may be off along the front, where their level is right.
         off = np.abs(r - exact)[:, :M].max(axis=1) if z is mapped and mesh.polished else gain
         return AtlasError(
@@ -122,7 +123,7 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
             program.x(lowest[beaten]),
             float(constraints.max(initial=0.0)),
             diameter,
-            mesh.asked,
+            search.asked,
         )
 
     if atlas.polisher is None:
@@ -146,19 +147,19 @@ def fair_level(
 
 
 def _both_solutions(
-    mesh: Mesh, atlas: BezierAtlas, a: np.ndarray, mapped: np.ndarray
+    search: MeshSearch, atlas: BezierAtlas, a: np.ndarray, mapped: np.ndarray
 ) -> tuple[np.ndarray, Ends]:
     """The answers above chart points, and what other searches find there; of some points only,
     where that many are beaten that more of them say nothing new, or so many take as much as a whole
     search."""
     if atlas.polisher is None:
-        found = _other_solutions(mesh, a, mapped)
+        found = _other_solutions(search, a, mapped)
         return mapped[: len(found.z)], found
-    program, z, parts, n = mesh.program, mapped[:0], list[Ends](), SCHEDULE.telling_points
+    program, z, parts, n = search.program, mapped[:0], list[Ends](), SCHEDULE.telling_points
     spent = int(program.evaluator.evaluations.hessian)
     for rows in (slice(k, k + n) for k in range(0, len(a), n)):
         z = np.concatenate([z, atlas.answers(a[rows]).z])
-        parts.append(_other_solutions(mesh, a[rows], z[rows]))
+        parts.append(_other_solutions(search, a[rows], z[rows]))
         lead = fair_level(program, program.values(z[rows]), a[rows])
         lead -= fair_level(program, parts[-1].r, a[rows], parts[-1].mu)
         hessians = int(program.evaluator.evaluations.hessian) - spent
@@ -172,11 +173,11 @@ def _joined(parts: Sequence[Ends]) -> Ends:
     return Ends(*(np.concatenate([getattr(part, name) for part in parts]) for name in PARTS))
 
 
-def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
+def _other_solutions(search: MeshSearch, a: np.ndarray, z: np.ndarray) -> Ends:
     """Solutions above chart points from designs and the labels of nodes beside them; those of their
     own place where curves go far from node to node; where answers were solved for already, from
     these nodes themselves."""
-    program = mesh.program
+    program, mesh = search.program, search.mesh
     near = (
         np.linalg.norm(centered(mesh.f)[None] - a[:, None], axis=2).argmin(axis=1)
         if len(mesh.z)
@@ -192,7 +193,7 @@ def _other_solutions(mesh: Mesh, a: np.ndarray, z: np.ndarray) -> Ends:
             if mesh.follows:
                 parts.append(solve_above(program, a[rows], by_place(program, z[rows]))[0])
                 continue
-            parts.append(mesh.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
+            parts.append(search.solve(a[rows], z[rows], 0.1, None if near is None else near[rows]))
     if not parts:
         raise BudgetSpentError
     return _joined(parts)
