@@ -294,10 +294,10 @@ class Mesh:
         cells = cells.take(np.array(fresh, dtype=int))
         n = int(cells.objectives.sum())
         t = np.full((1, n), 1 / n)
-        if n == 2:
-            t = np.array([SCHEDULE.checked[::-1], SCHEDULE.checked])
-        if program.n_inequalities:
+        if program.n_inequalities:  # nodes keep a margin: a violation is largest in the middle
             t = np.concatenate([t, SCHEDULE.often * np.eye(n) + (1 - SCHEDULE.often) / n])
+        elif n == 2:
+            t = np.array([SCHEDULE.checked[::-1], SCHEDULE.checked])
         afforded = max(int(min(program.evaluator.left, 1e9)) // len(t), 0)
         cells = cells.take(np.flatnonzero((cells.miss >= 0) & ~cells.covered)[:afforded])
         if len(cells.nodes) == 0:

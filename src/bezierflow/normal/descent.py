@@ -109,6 +109,7 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     state = at_width(state, sample.x.shape[1])
     differentiable = np.asarray(np.isfinite(sample.newton).all(axis=1))
     better, factor = _improves(curvature, sample, state.best), _factor(curvature, sample, state)
+    tip = ~better & _at_tip(curvature, sample, state)
     best = _where(better, sample, state.best)
     # a point without derivatives says nothing about the curvature there
     known = _where(better & differentiable, sample, state.best)
@@ -141,7 +142,7 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
         n_trials=state.n_trials + 1,
     )
     moved = np.linalg.norm(best.x - state.trial, axis=1)
-    found = _converged(curvature, proposal, kink, length, moved)
+    found = tip | _converged(curvature, proposal, kink, length, moved)
     # x ran away, or the value is not a number
     over = (np.isnan(best.value) & ~kink) | (
         np.linalg.norm(best.x, axis=1) > numbers.runaway * state.scale
@@ -155,6 +156,22 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     # to go on.
     best = replace(best, value=np.where(kink & ~done, np.inf, best.value))
     return replace(proposal, best=best, active=~done, converged=found & ~over)
+
+
+def _at_tip(curvature: Curvature, sample: Sample, state: Descent) -> Bool[np.ndarray, " n"]:
+    """Whether the best point is a tip: a negligible step against its gradient the gradient is the
+    opposite one.
+
+    Seen in the value, which rises by the whole slope of the trial point times the step. Beside a
+    crease, which is not a minimizer, the gradients on both sides have a part in common.
+    """
+    numbers, best = curvature.schedule, state.best
+    apart = np.linalg.norm(sample.x - best.x, axis=1)
+    steep = sample.slope > numbers.negligible * state.first_slope
+    with np.errstate(invalid="ignore"):
+        bent = np.abs(sample.value - best.value - sample.slope * apart)
+    straight = bent < numbers.singular * sample.slope * apart
+    return straight & steep & (apart < numbers.negligible * state.scale)
 
 
 def _improves(curvature: Curvature, sample: Sample, best: Sample) -> Bool[np.ndarray, " n"]:

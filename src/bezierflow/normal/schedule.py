@@ -19,7 +19,8 @@ class Schedule:
             rounding, the step aside from a kink, the gradients and preconditioners of an objective
             next to its own corner.
         singular: a Hessian whose smallest eigenvalue, over its norm, is below this leaves the
-            minimizer undetermined; a set smaller than this share of |x| is a single point.
+            minimizer undetermined; a set smaller than this share of |x| is a single point; a value
+            that rises from a tip by less than this share below its slope rises straight.
         clear: differences below this share of an objective's range, or of its usual slope and
             curvature, decide nothing.
         descent_trials: trial points after which a minimizer is reported as not found.
