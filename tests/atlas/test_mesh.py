@@ -4,15 +4,17 @@ nothing of them can be traced."""
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from scipy.spatial import KDTree
 
 import bezierflow as bf
 from bezierflow.answer import best_levels
 from bezierflow.atlas.cells import connected, cubic, lowest, triangulated
 from bezierflow.atlas.local_solves import descend
 from bezierflow.atlas.lone_points import groups
+from bezierflow.atlas.mesh_search import MeshSearch
 from bezierflow.atlas.program import Program
 from bezierflow.bezier import design_matrix
-from bezierflow.objectives import feasible_set, read_problem
+from bezierflow.objectives import BudgetSpentError, InfeasibleError, feasible_set, read_problem
 
 
 class Recorder:
@@ -293,3 +295,31 @@ def test_a_front_in_a_small_part_of_a_wide_box():
     total = x[:, 0] + x[:, 1]
     np.testing.assert_allclose(x[:, 1] / x[:, 0], np.sqrt(2), rtol=1e-3)
     np.testing.assert_allclose(F[:, 1], 1e-8 * (1 + np.sqrt(2)) ** 2 / total, rtol=1e-5)
+
+def test_as_long_as_nothing_is_feasible_evaluations_explore():
+    recorder = Recorder(lambda x: [x[0], 1 - x[0] + np.sum(x[1:] ** 2)])
+    with pytest.raises(InfeasibleError):
+        bf.minimize(
+            recorder,
+            bounds=(np.zeros(6), np.ones(6)),
+            constraints=lambda x: 0.5 + np.sum(np.cos(6 * np.asarray(x))) ** 2,
+            budget=2000,
+        )
+    assert 1500 < len(recorder.x) <= 2000
+    # designs of differences lie beside each other
+    near, _ = KDTree(recorder.x).query(recorder.x, 2)
+    assert np.mean(near[:, 1] > 1e-4) > 0.4
+
+
+def test_a_round_without_evaluations_left_ends_the_search():
+    """It would change nothing, and so would all that follow."""
+    box = np.zeros(4), np.ones(4)
+    problem = read_problem(Recorder(zdt1), np.full(4, 0.5), bounds=box)
+    program = Program(problem.flat, 2, feasible_set(box, None, 4), box)
+    search = MeshSearch(program, 1e-3, 0, box)
+    search.begin(np.full((1, 4), 0.5))
+    search.round()
+    program.evaluator.budget = 0
+    for search.refining in (False, True):
+        with pytest.raises(BudgetSpentError):
+            search.round()

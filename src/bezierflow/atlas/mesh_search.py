@@ -43,7 +43,7 @@ class MeshRound(NamedTuple):
     covered: float
 
 
-@kind("atlas.mesh_search/1")
+@kind("atlas.mesh_search/2")
 class MeshSearch:
     """A mesh, with what it takes to go on.
 
@@ -61,6 +61,7 @@ class MeshSearch:
         refining: whether the next round cuts cells.
         goal: cells that miss by more are cut; it falls to the tolerance.
         late: how often the archive was asked after cuts.
+        violation: the least one, as long as nothing feasible is known.
         before: the search as it was when its cells covered most, since nodes are exact.
     """
 
@@ -73,7 +74,7 @@ class MeshSearch:
         self.population: Population | None = None
         self.history: list[MeshRound] = []
         self.still, self.refining, self.goal = 0, False, max(tol, SCHEDULE.first_goal)
-        self.late = 0
+        self.late, self.violation = 0, np.inf
         self.before: MeshSearch | None = None
 
     @property
@@ -157,14 +158,20 @@ class MeshSearch:
     def round(self) -> None:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
         mesh, program, changes, most = self.mesh, self.program, 0, self.most
+        if program.evaluator.left <= 0:
+            raise BudgetSpentError  # without evaluations rounds would change nothing for ever
         if not self.refining:
             self.explore(SCHEDULE.explored * most)
-            changes = self.first_nodes() if len(mesh.z) == 0 else 0
-            changes += self.news(SCHEDULE.news * most)
+            if len(program.archive.z):
+                changes = self.first_nodes() if len(mesh.z) == 0 else 0
+                changes += self.news(SCHEDULE.news * most)
+            else:
+                changes = self.become_feasible()
             self.still = 0 if changes else self.still + 1
             spent = int(program.evaluator.evaluations.objective)
             # What explorations still improve is not worth cutting yet.
-            self.refining = self.still > 0 or spent > SCHEDULE.explored_first * most
+            ready = self.still > 0 or spent > SCHEDULE.explored_first * most
+            self.refining = ready and len(mesh.z) > 0
             self.look_closer()
         elif self.refine(SCHEDULE.cut_share * most) and not (
             changes := self.late_news(SCHEDULE.news * most)
@@ -212,7 +219,8 @@ class MeshSearch:
     @property
     def settled(self) -> bool:
         """Whether explorations change nothing any more, and cells are cut to the tolerance."""
-        return self.still >= SCHEDULE.still_rounds and not self.refining and self.fine
+        going = self.refining or (len(self.mesh.z) == 0 and self.program.evaluator.left < np.inf)
+        return self.still >= SCHEDULE.still_rounds and not going and self.fine
 
     @property
     def finishes(self) -> bool:
@@ -223,7 +231,7 @@ class MeshSearch:
         left = self.program.evaluator.left
         cost = (SCHEDULE.cut * (self.program.n_free + 1) + 2) * len(mesh.z)
         allowed = left < np.inf or self.asked < mesh.tol or self.program.has_slopes
-        return bool(2 * self.last < mesh.tol and allowed and cost < left)
+        return bool(2 * self.last < mesh.tol and allowed and 0 < cost < left)
 
     def finish(self) -> None:
         """Solves for all nodes once more, up to rounding, for a smaller tolerance from now on."""
@@ -271,7 +279,8 @@ class MeshSearch:
     def explore(self, most: float) -> None:
         """A population run with a part of the evaluations, and units from what it found."""
         program, (low, high) = self.program, self.box
-        fresh = low + (high - low) * self.rng.random((SCHEDULE.fresh, program.n_free))
+        n = SCHEDULE.fresh if self.population else SCHEDULE.spread[1]
+        fresh = low + (high - low) * self.rng.random((n, program.n_free))
         begin = np.concatenate([self.mesh.z, fresh])[: int(most / 4)]
         size = int(np.clip(most / 10, *SCHEDULE.populations))
         self.population = evolve(program, self.box, begin, self.rng, self.population, most, size)
@@ -366,6 +375,21 @@ class MeshSearch:
             return solve_above(program, a, Ends(z, *_nothing(program, n)), labeled=False)[0]
         label = mesh.mu[near], mesh.active[near], mesh.side[near]
         return solve_above(program, a, Ends(z, np.zeros((n, program.n_rows)), *label))[0]
+
+    def become_feasible(self) -> int:
+        """One search from the least infeasible design, which joins the population; whether that and
+        the exploration before it came nearer to what constraints allow. Where they did not, the
+        next exploration begins anew."""
+        program, middle = self.program, np.zeros((1, self.program.n_objectives))
+        assert self.population is not None
+        found = self.solve(middle, self.best_known(middle)[0])
+        raw = np.concatenate([found.r * program.scale + program.shift, self.population.raw])
+        z = np.concatenate([found.z, self.population.z])
+        violation = float(program.violation((raw - program.shift) / program.scale).min())
+        gained = violation < SCHEDULE.nearer * self.violation
+        self.population = self.population._replace(z=z, raw=raw) if gained else None
+        self.violation = min(violation, self.violation)
+        return int(gained)
 
     def first_nodes(self) -> int:
         """Nodes above an even grid of the simplex, from the best designs known."""

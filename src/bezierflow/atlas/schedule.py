@@ -134,6 +134,8 @@ class Schedule:
         explored_first: of all of them before cells are cut,
         cut_share: and of one round of cuts.
         still_rounds: so many explorations in a row that change nothing end a search.
+        nearer: one that finds nothing feasible changes something where the least violation falls to
+            this share of the one before.
         first_nodes: steps of the grid of first nodes along an edge, for two objectives, three, and
             more;
         first_followed: and where arcs lead from one node to the next.
@@ -335,6 +337,7 @@ class Schedule:
     explored_first: float = 0.6
     cut_share: float = 0.1
     still_rounds: int = 2
+    nearer: float = 0.9
     first_nodes: tuple[int, int, int] = (8, 5, 4)
     first_followed: int = 4
     same: float = 1e-7
