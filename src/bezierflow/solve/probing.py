@@ -16,7 +16,9 @@ compared with it, in this order, until one is better:
 3. every variable moved alone to the lowest places along its range: in many variables a better basin
    is often a few such moves away, and random designs never meet it;
 4. basin hopping from the answer, with exact derivatives and without constraints: a better basin is
-   often next to this one, in a direction that no variable has;
+   often next to this one, in a direction that no variable has. With values alone descents of each
+   objective, and of their sum, from designs far apart: an end of the front may be a minimum among
+   several;
 5. a population that knows nothing of the answer, of the strength of NSGA-II with 20,000
    evaluations, and descents from its best.
 
@@ -257,7 +259,8 @@ class _Look:
             return
         first = self.along_lines, partial(self.beside_tangents, looked)
         first = *first, self.beside_kinks, self.on_arms
-        rest = self.all_over, self.along_variables, self.by_hops, self.by_population
+        hops = self.by_hops if self.problem.form.is_exact else self.from_afar
+        rest = self.all_over, self.along_variables, hops, self.by_population
         for k, stage in enumerate((*first, *rest)):
             enough = self.is_convex and k >= len(first) + (not looked)
             if len(self.rivals) or enough or self.call.late:
@@ -588,6 +591,38 @@ class _Look:
             x, f = np.where(lower[:, None], ends[k], x), np.where(lower[:, None], found[k], f)
             best = np.where(lower, level[k], best)
         self.compare(x, f)
+
+    def from_afar(self) -> None:
+        """Descents by differences of each objective alone, and of the sum of all, each from the
+        lowest of some of the designs all over the box."""
+        from scipy.optimize import minimize
+
+        noise = max((part.differences.noise for part in bridges(self.flat)), default=0.0)
+        if self.feasible.has_constraints or self.place is not None or noise > SCHEDULE.quiet_noise:
+            return
+        evaluator = JaxEvaluator(self.flat, self.M, self.L, self.budget, self.evaluations)
+        if evaluator.left < 2 * self.population:
+            return  # a population knows less of slopes, and more of the box
+        (low, high), (boxes, f) = self.box, self.everywhere()
+        x, most = boxes.reshape(-1, self.L), self.n + self.population
+        step = max(np.sqrt(noise), SCHEDULE.difference) * (high - low)
+        own = list(zip(self.feasible.lower, self.feasible.upper, strict=True))
+        weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
+        parts = np.array_split(self.rng.permutation(len(x)), SCHEDULE.afar)
+        for rows, w in ((rows, w) for rows in parts for w in weights):
+
+            def descend(z: np.ndarray, w: np.ndarray = w) -> tuple[float, np.ndarray]:
+                back = np.where(z + step > high, -step, step)
+                sums = self.values(np.vstack([z, z + np.diag(back)]))[0] @ w
+                sums = np.where(np.isfinite(sums), sums, np.finfo(np.float32).max)
+                return sums[0], (sums[1:] - sums[0]) / back
+
+            if self.n > most or self.call.late or len(self.rivals):
+                return
+            start = x[rows[np.argmin(np.where(np.isfinite(f[rows]), f[rows], np.inf) @ w)]]
+            options = {"maxiter": SCHEDULE.afar_steps}
+            end = minimize(descend, start, jac=True, method="L-BFGS-B", bounds=own, options=options)
+            self.look(np.asarray(self.feasible.clip(end.x[None])))
 
     def by_population(self) -> None:
         """A population that begins all over the box, until it is spent or is better somewhere."""
