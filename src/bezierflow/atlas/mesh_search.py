@@ -377,17 +377,21 @@ class MeshSearch:
         return solve_above(program, a, Ends(z, np.zeros((n, program.n_rows)), *label))[0]
 
     def become_feasible(self) -> int:
-        """One search from the least infeasible design, which joins the population; whether that and
-        the exploration before it came nearer to what constraints allow. Where they did not, the
-        next exploration begins anew."""
-        program, middle = self.program, np.zeros((1, self.program.n_objectives))
-        assert self.population is not None
-        found = self.solve(middle, self.best_known(middle)[0])
-        raw = np.concatenate([found.r * program.scale + program.shift, self.population.raw])
-        z = np.concatenate([found.z, self.population.z])
-        violation = float(program.violation((raw - program.shift) / program.scale).min())
+        """Whether the exploration came nearer to what constraints allow. Where it did not, a search
+        goes on from its least infeasible design; where that does not either, the next exploration
+        begins anew."""
+        program, group = self.program, self.population
+        assert group is not None
+        violation = float(program.violation((group.raw - program.shift) / program.scale).min())
         gained = violation < SCHEDULE.nearer * self.violation
-        self.population = self.population._replace(z=z, raw=raw) if gained else None
+        if not gained:
+            found = self.solve(np.zeros((1, program.n_objectives)), group.z[:1])
+            raw = np.concatenate([found.r * program.scale + program.shift, group.raw])
+            self.population = group._replace(z=np.concatenate([found.z, group.z]), raw=raw)
+            violation = min(violation, float(program.violation(found.r)[0]))
+            gained = violation < SCHEDULE.nearer * self.violation
+            if not gained and not len(program.archive.z):
+                self.population = None
         self.violation = min(violation, self.violation)
         return int(gained)
 
