@@ -157,34 +157,46 @@ class MeshSearch:
 
     def round(self) -> None:
         """One part of the search: an exploration with what it brings, or cuts of cells."""
-        mesh, program, changes, most = self.mesh, self.program, 0, self.most
+        mesh, program = self.mesh, self.program
         if program.evaluator.left <= 0:
             raise BudgetSpentError  # without evaluations rounds would change nothing for ever
-        if not self.refining:
-            self.explore(SCHEDULE.explored * most)
-            if len(program.archive.z):
-                changes = self.first_nodes() if len(mesh.z) == 0 else 0
-                changes += self.news(SCHEDULE.news * most)
-            else:
-                changes = self.become_feasible()
-            self.still = 0 if changes else self.still + 1
-            spent = int(program.evaluator.evaluations.objective)
-            # What explorations still improve is not worth cutting yet.
-            ready = self.still > 0 or spent > SCHEDULE.explored_first * most
-            self.refining = ready and len(mesh.z) > 0
-            self.look_closer()
-        elif self.refine(SCHEDULE.cut_share * most) and not (
-            changes := self.late_news(SCHEDULE.news * most)
-        ):
+        changes = self.sharpen() if self.refining else self.widen()
+        program.tidy()
+        if mesh.polished or mesh.exact:
+            mesh.check()  # what nodes from the archive made anew is part of the answer, too
+        self.note(changes)
+
+    def widen(self) -> int:
+        """An exploration, and nodes where it found something; how many of these gained much."""
+        program, most = self.program, self.most
+        self.explore(SCHEDULE.explored * most)
+        if len(program.archive.z):
+            changes = self.first_nodes() if len(self.mesh.z) == 0 else 0
+            changes += self.news(SCHEDULE.news * most)
+        else:
+            changes = self.become_feasible()
+        self.still = 0 if changes else self.still + 1
+        spent = int(program.evaluator.evaluations.objective)
+        # What explorations still improve is not worth cutting yet.
+        ready = self.still > 0 or spent > SCHEDULE.explored_first * most
+        self.refining = ready and len(self.mesh.z) > 0
+        self.look_closer()
+        return changes
+
+    def sharpen(self) -> int:
+        """Cuts of cells, and nodes where these show that the archive knows better; how many of
+        these gained much."""
+        mesh, most = self.mesh, self.most
+        if not self.refine(SCHEDULE.cut_share * most):
+            return 0
+        changes = self.late_news(SCHEDULE.news * most)
+        if not changes:
             # Explorations between coarse and fine cuts find what finer cuts would be lost on.
             self.refining = (
                 self.still >= SCHEDULE.still_rounds and self.goal > mesh.tol and not self.fine
             )
             self.goal = mesh.tol if self.fine else max(mesh.tol, SCHEDULE.fall * self.goal)
-        program.tidy()
-        if mesh.polished or mesh.exact:
-            mesh.check()  # what nodes from the archive made anew is part of the answer, too
-        self.note(changes)
+        return changes
 
     def note(self, changes: int) -> None:
         """Notes what a round ended with, keeps the mesh where it lost nothing by being made more
