@@ -141,7 +141,7 @@ def descend(
             rows[short[use]], trial[short[use]] = rows2[use], trial2[use]
             after[short] = np.minimum(after[short], after2)
         better = after < merit[todo] - 1e-10 * length
-        on = better & (merit[todo] - after >= enough)
+        on = better & (np.maximum(merit[todo] - after, promise) >= enough)
         moved, going = todo[better], todo[on]
         step = trial[on] - z[going]
         z[moved], r[moved], merit[moved] = trial[better], rows[better], after[better]

@@ -62,6 +62,7 @@ class MeshSearch:
         goal: cells that miss by more are cut; it falls to the tolerance.
         late: how often the archive was asked after cuts.
         violation: the least one, as long as nothing feasible is known.
+        price: evaluations for the cut of a cell, the most that any took.
         before: the search as it was when its cells covered most, since nodes are exact.
     """
 
@@ -75,6 +76,8 @@ class MeshSearch:
         self.history: list[MeshRound] = []
         self.still, self.refining, self.goal = 0, False, max(tol, SCHEDULE.first_goal)
         self.late, self.violation = 0, np.inf
+        # A cut takes about two gradients, and the cells that it makes are to be checked.
+        self.price = SCHEDULE.cut * (program.n_free + 1)
         self.before: MeshSearch | None = None
 
     @property
@@ -523,10 +526,12 @@ class MeshSearch:
                     continue
                 done = False
                 urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
-                # A cut takes about two gradients, and the cells that it makes are to be checked.
-                afforded = evaluator.left / (SCHEDULE.cut * (self.program.n_free + 1))
-                most_cut = max(int(min(SCHEDULE.at_once, afforded)), 1)
-                self.cut(cells.take(open_cells[np.argsort(-urgent)[:most_cut]]))
+                most_cut = max(int(min(SCHEDULE.at_once, evaluator.left / self.price)), 1)
+                chosen = open_cells[np.argsort(-urgent)[:most_cut]]
+                before = int(evaluator.evaluations.objective)
+                self.cut(cells.take(chosen))
+                spent = int(evaluator.evaluations.objective) - before
+                self.price = max(self.price, spent / len(chosen))
             if done:
                 return True
         return False
