@@ -3,7 +3,8 @@ the UF suite (Zhang et al. 2008) and a rotated ZDT4, called through `float` so t
 is traced; or, with `--traced`, given as they are, with exact derivatives and no budget.
 
     python -m benchmarks.values_only [--budget 20000] [--seeds 5] [--traced] [problem ...]
-    python -m benchmarks.values_only --report         # the table of docs/suites.md, of traced rows
+    python -m benchmarks.values_only --report         # the tables of docs/suites.md (traced rows) and
+                                                      # docs/own_problems.md (all others)
 
 The peer's points (pymoo's NSGA-II, population 100) are all nondominated feasible ones that it
 evaluated. Ours are as many of the answer, from 1,000 to 5,000, evaluated once more: with fewer IGD+ says
@@ -35,7 +36,7 @@ import bezierflow as bf
 from bezierflow.objectives import InfeasibleError
 
 RESULTS = Path(__file__).parent / "results"
-PAGE = Path(__file__).parent.parent / "docs" / "suites.md"
+DOCS = Path(__file__).parent.parent / "docs"
 START, END = "<!-- table: python -m benchmarks.values_only --report -->", "<!-- end of table -->"
 COLUMNS = [
     *("problem", "budget", "seed", "igd_plus", "peer_igd_plus", "hypervolume", "peer_hypervolume"),
@@ -224,8 +225,55 @@ def row(name: str, budget: int, seed: int, traced: bool) -> dict[str, Any]:
     return made
 
 
-def report() -> None:
-    """Writes the table of traced rows into its page."""
+def publish(page: Path, table: list[str]) -> None:
+    """Writes a table into its page."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(START)
+    text = "\n".join([before + START, *table, END + rest.partition(END)[2]])
+    page.write_text(text, encoding="utf-8")
+    print(*table, sep="\n")
+
+
+def medians(budget: int) -> dict[str, dict[str, float]]:
+    """Of each problem, over the seeds, without derivatives."""
+    with (RESULTS / "values_only.csv").open(newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["budget"] == str(budget)]
+    return {
+        name: {
+            column: float(np.median([float(row[column]) for row in rows if row["problem"] == name]))
+            for column in COLUMNS[3:7]
+        }
+        for name in NAMES
+        if any(row["problem"] == name for row in rows)
+    }
+
+
+def of_values() -> list[str]:
+    """The table of black boxes."""
+    lines = [
+        "| evaluations | problems | closer than NSGA-II | at least five times closer | behind by more"
+        " than 1e-3 of IGD+ or 2 % of the hypervolume |",
+        "| ---: | ---: | ---: | ---: | --- |",
+    ]
+    for budget in (2_000, 20_000):
+        found = medians(budget)
+        ours, peers = (
+            np.array([row[column] for row in found.values()]) for column in COLUMNS[3:5]
+        )
+        behind = [
+            f"{name} ({row['igd_plus']:.1e} to {row['peer_igd_plus']:.1e})"
+            for name, row in found.items()
+            if row["igd_plus"] > row["peer_igd_plus"] + 1e-3
+            or row["hypervolume"] < 0.98 * row["peer_hypervolume"]
+        ]
+        lines.append(
+            f"| {budget:,} | {len(found)} | {(ours < peers).sum()} | {(5 * ours < peers).sum()}"
+            f" | {', '.join(behind)} |"
+        )
+    return lines
+
+
+def of_suites() -> list[str]:
+    """The table of traced rows."""
     with (RESULTS / "suites.csv").open(newline="", encoding="utf-8") as file:
         rows = sorted(csv.DictReader(file), key=lambda row: NAMES.index(row["problem"]))
     lines = [
@@ -259,10 +307,7 @@ def report() -> None:
         f" {(5 * ours < peers).sum()}; the hypervolume is behind by more than 1 % on"
         f" {sum(gap > 1.01 for gap in gaps)}.",
     ]
-    before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-    table = "\n".join(lines)
-    PAGE.write_text(f"{before}{START}\n{table}\n{END}{rest.partition(END)[2]}", encoding="utf-8")
-    print(table)
+    return lines
 
 
 def main() -> None:
@@ -274,7 +319,8 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        report()
+        publish(DOCS / "suites.md", of_suites())
+        publish(DOCS / "own_problems.md", of_values())
         return
     path = RESULTS / ("suites.csv" if options.traced else "values_only.csv")
     warnings.filterwarnings("ignore")
