@@ -256,9 +256,7 @@ def of_values() -> list[str]:
     ]
     for budget in (2_000, 20_000):
         found = medians(budget)
-        ours, peers = (
-            np.array([row[column] for row in found.values()]) for column in COLUMNS[3:5]
-        )
+        ours, peers = (np.array([row[column] for row in found.values()]) for column in COLUMNS[3:5])
         behind = [
             f"{name} ({row['igd_plus']:.1e} to {row['peer_igd_plus']:.1e})"
             for name, row in found.items()

@@ -296,6 +296,7 @@ def test_a_front_in_a_small_part_of_a_wide_box():
     np.testing.assert_allclose(x[:, 1] / x[:, 0], np.sqrt(2), rtol=1e-3)
     np.testing.assert_allclose(F[:, 1], 1e-8 * (1 + np.sqrt(2)) ** 2 / total, rtol=1e-5)
 
+
 def test_as_long_as_nothing_is_feasible_evaluations_explore():
     recorder = Recorder(lambda x: [x[0], 1 - x[0] + np.sum(x[1:] ** 2)])
     with pytest.raises(InfeasibleError):
