@@ -148,6 +148,24 @@ def test_every_answer_keeps_the_constraints():
         assert max(ring(x)) < 1e-6
 
 
+def test_holes_of_a_front_are_not_crossed_by_cells():
+    """A cell that is feasible where it is looked at may be infeasible beside."""
+
+    def hole(x):
+        return [np.sin(12 * x[0]) * np.sin(12 * x[1]) - 0.5]
+
+    def bowl(x):
+        return [x[0], x[1], 2 - x[0] - x[1] + x[0] * x[1] + (x[2] - 0.5) ** 2]
+
+    shares = []
+    for budget in (600, 1000, 2500):
+        solution = bf.minimize(
+            Recorder(bowl), bounds=(np.zeros(3), np.ones(3)), constraints=hole, budget=budget
+        )
+        shares += [np.mean([max(hole(x)) > 1e-6 for x in np.asarray(solution.spread(400).X)])]
+    assert np.mean(shares) < 0.02
+
+
 @pytest.mark.parametrize("budget", [60, 1000])
 def test_no_evaluated_design_is_better_than_the_answer(budget):
     recorder = Recorder(rastrigin)

@@ -311,9 +311,12 @@ class Mesh:
         # All objectives: a design and a level may be off together, along the front.
         worst = np.abs(r[:, :M] - self.label(cells.objectives).values(y, c)).max(axis=1)
         worst = np.where(np.isfinite(worst), worst, np.inf)
-        # What violates a constraint is no answer, however little it gains by that.
-        end = M + program.n_inequalities
-        over = (r[:, M:end] - program.margin) / program.limits
+        # What violates a constraint is no answer, however little it gains by that, and what is off
+        # by more than the room that is left may violate it beside.
+        end, first = M + program.n_inequalities, program.n_free + 1
+        own = r[:, M:end]
+        unknown = np.zeros(1) if self.follows else np.abs(own - y[:, first:][:, M:end])
+        over = (own + unknown - program.margin) / program.limits
         allowed = (
             10 * SCHEDULE.feasible if self.follows else SCHEDULE.nearly_feasible
         )  # arcs are exact
