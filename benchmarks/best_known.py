@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from .coco import PAGE, SINGLE
-from .rows import append
+from .rows import append, write_table
 
 RESULTS = Path(__file__).parent / "results" / "best_known.csv"
 START, END = "<!-- table: python -m benchmarks.best_known report -->", "<!-- end of best known -->"
@@ -155,9 +155,7 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     given = parser.parse_args()
     if given.dimensions == ["report"]:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(START)
-        PAGE.write_text(f"{before}{START}\n{table()}\n{END}{rest.partition(END)[2]}", "utf-8")
-        print(table())
+        write_table(PAGE, START, END, table())
         return
     from loky import get_reusable_executor
 

@@ -26,7 +26,7 @@ from pathlib import Path
 
 import numpy as np
 
-from .rows import append
+from .rows import append, write_table
 
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results" / "coco.csv"
@@ -185,12 +185,8 @@ def draw() -> None:
 
 def report() -> None:
     """Writes the tables into the page, and the picture."""
-    page = PAGE.read_text(encoding="utf-8")
-    before, _, rest = page.partition(START)
-    after = rest.partition(END)[2]
-    PAGE.write_text(f"{before}{START}\n{table()}\n{END}{after}", encoding="utf-8")
+    write_table(PAGE, START, END, table())
     draw()
-    print(table())
 
 
 def main() -> None:

@@ -23,6 +23,7 @@ import numpy as np
 import bezierflow as bf
 
 from .atlas.problems import Bounded, binh_korn, constr_ex, dtlz, osyczka_kundu, zdt
+from .rows import write_table
 
 FOLDER = Path(bf.__file__).parent / "fronts" / "data"
 ROOT = Path(__file__).parent.parent
@@ -176,8 +177,7 @@ def publish() -> None:
     rows = read()
     text = [f"| {' | '.join(COLUMNS)} |", "|---" * len(COLUMNS) + "|"]
     text += [f"| {' | '.join(row[one] for one in COLUMNS)} |" for row in rows.values()]
-    before, after = PAGE.read_text("utf-8").split(START)[0], PAGE.read_text("utf-8").split(END)[1]
-    PAGE.write_text("\n\n".join([before + START, "\n".join(text), END + after]), "utf-8")
+    write_table(PAGE, START, END, "\n".join(["", *text, ""]))
     gallery(list(rows))
 
 

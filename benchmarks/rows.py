@@ -1,4 +1,5 @@
-"""Rows of results that are appended as they are made, by several processes at once."""
+"""Rows of results that are appended as they are made, by several processes at once, and tables of
+them in pages."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -13,3 +14,11 @@ def append(path: Path, columns: Sequence[str], row: Mapping[str, object]) -> Non
         if new:
             writer.writeheader()
         writer.writerow(row)
+
+
+def write_table(page: Path, start: str, end: str, table: str) -> None:
+    """Writes a table between two marks of a page, and prints it."""
+    before, _, rest = page.read_text(encoding="utf-8").partition(start)
+    after = rest.partition(end)[2]
+    page.write_text(f"{before}{start}\n{table}\n{end}{after}", encoding="utf-8")
+    print(table)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from .rows import write_table
+
 ROOT = Path(__file__).parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGE, PICTURE = ROOT / "docs" / "benchmarks.md", ROOT / "docs" / "images" / "benchmarks.png"
@@ -233,9 +235,7 @@ def picture(found: list[Line]) -> None:
 def main() -> None:
     """As the module says."""
     found = lines()
-    text = PAGE.read_text("utf-8")
-    before, after = text.split(START)[0], text.split(END)[1]
-    PAGE.write_text(f"{before}{START}\n\n{table(found)}\n\n{END}{after}", "utf-8")
+    write_table(PAGE, START, END, f"\n{table(found)}\n")
     picture(found)
 
 

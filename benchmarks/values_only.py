@@ -35,6 +35,8 @@ from pymoo.util.ref_dirs import get_reference_directions
 import bezierflow as bf
 from bezierflow.objectives import InfeasibleError
 
+from .rows import write_table
+
 RESULTS = Path(__file__).parent / "results"
 DOCS = Path(__file__).parent.parent / "docs"
 START, END = "<!-- table: python -m benchmarks.values_only --report -->", "<!-- end of table -->"
@@ -225,14 +227,6 @@ def row(name: str, budget: int, seed: int, traced: bool) -> dict[str, Any]:
     return made
 
 
-def publish(page: Path, table: list[str]) -> None:
-    """Writes a table into its page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(START)
-    text = "\n".join([before + START, *table, END + rest.partition(END)[2]])
-    page.write_text(text, encoding="utf-8")
-    print(*table, sep="\n")
-
-
 def medians(budget: int) -> dict[str, dict[str, float]]:
     """Of each problem, over the seeds, without derivatives."""
     with (RESULTS / "values_only.csv").open(newline="", encoding="utf-8") as file:
@@ -317,8 +311,8 @@ def main() -> None:
     parser.add_argument("--report", action="store_true")
     options = parser.parse_args()
     if options.report:
-        publish(DOCS / "suites.md", of_suites())
-        publish(DOCS / "own_problems.md", of_values())
+        write_table(DOCS / "suites.md", START, END, "\n".join(of_suites()))
+        write_table(DOCS / "own_problems.md", START, END, "\n".join(of_values()))
         return
     path = RESULTS / ("suites.csv" if options.traced else "values_only.csv")
     warnings.filterwarnings("ignore")

@@ -129,8 +129,8 @@ def test_three_objectives_from_values():
     solution = bf.minimize(Recorder(sphere), bounds=(np.zeros(4), np.ones(4)), budget=3000)
     f = solution.spread(300).F
     off = np.linalg.norm(f, axis=1) - 1
-    assert np.median(off) < 1e-2
-    assert np.quantile(off, 0.95) < 0.05
+    assert np.median(off) < 4e-3
+    assert np.quantile(off, 0.95) < 0.03
 
 
 def test_every_answer_keeps_the_constraints():

@@ -61,8 +61,8 @@ class MeshSearch:
         refining: whether the next round cuts cells.
         goal: cells that miss by more are cut; it falls to the tolerance.
         late: how often the archive was asked after cuts.
-        violation: the least one, as long as nothing feasible is known.
-        price: evaluations for the cut of a cell, the most that any took.
+        violation: the least one, of all that was met, as long as nothing feasible is known.
+        cost_of_cut: evaluations for the cut of a cell, the most that any took.
         before: the search as it was when its cells covered most, since nodes are exact.
     """
 
@@ -77,7 +77,7 @@ class MeshSearch:
         self.still, self.refining, self.goal = 0, False, max(tol, SCHEDULE.first_goal)
         self.late, self.violation = 0, np.inf
         # A cut takes about two gradients, and the cells that it makes are to be checked.
-        self.price = SCHEDULE.cut * (program.n_free + 1)
+        self.cost_of_cut = SCHEDULE.cut * (program.n_free + 1)
         self.before: MeshSearch | None = None
 
     @property
@@ -163,13 +163,13 @@ class MeshSearch:
         mesh, program = self.mesh, self.program
         if program.evaluator.left <= 0:
             raise BudgetSpentError  # without evaluations rounds would change nothing for ever
-        changes = self.sharpen() if self.refining else self.widen()
+        changes = self.refine_round() if self.refining else self.explore_round()
         program.tidy()
         if mesh.polished or mesh.exact:
             mesh.check()  # what nodes from the archive made anew is part of the answer, too
         self.note(changes)
 
-    def widen(self) -> int:
+    def explore_round(self) -> int:
         """An exploration, and nodes where it found something; how many of these gained much."""
         program, most = self.program, self.most
         self.explore(SCHEDULE.explored * most)
@@ -186,7 +186,7 @@ class MeshSearch:
         self.look_closer()
         return changes
 
-    def sharpen(self) -> int:
+    def refine_round(self) -> int:
         """Cuts of cells, and nodes where these show that the archive knows better; how many of
         these gained much."""
         mesh, most = self.mesh, self.most
@@ -526,12 +526,12 @@ class MeshSearch:
                     continue
                 done = False
                 urgent = np.minimum(cells.miss[open_cells], 1.0) * cells.size[open_cells]
-                most_cut = max(int(min(SCHEDULE.at_once, evaluator.left / self.price)), 1)
+                most_cut = max(int(min(SCHEDULE.at_once, evaluator.left / self.cost_of_cut)), 1)
                 chosen = open_cells[np.argsort(-urgent)[:most_cut]]
                 before = int(evaluator.evaluations.objective)
                 self.cut(cells.take(chosen))
                 spent = int(evaluator.evaluations.objective) - before
-                self.price = max(self.price, spent / len(chosen))
+                self.cost_of_cut = max(self.cost_of_cut, spent / len(chosen))
             if done:
                 return True
         return False

@@ -151,8 +151,8 @@ class Schedule:
         first_goal: cells are cut to this miss first,
         fall: then to ever smaller ones by this factor.
         promised: searches end before steps that promise less than so many tolerances,
-        gained: and after those that gained less than so many: with the curvature of a neighbor,
-            what is left is a small part.
+        gained: and after those that promised and gained less than so many: with the curvature of a
+            neighbor, what is left is a small part.
         loosest: searches for nodes are not looser than with this tolerance;
         finished: at the end they have so many times that of cells.
         curved: curvatures by differences take up to this share of a budget at a node.

@@ -259,7 +259,7 @@ class _Look:
             return
         first = self.along_lines, partial(self.beside_tangents, looked)
         first = *first, self.beside_kinks, self.on_arms
-        hops = self.by_hops if self.problem.form.is_exact else self.from_afar
+        hops = self.by_hops if self.problem.form.is_exact else self.by_differences
         rest = self.all_over, self.along_variables, hops, self.by_population
         for k, stage in enumerate((*first, *rest)):
             enough = self.is_convex and k >= len(first) + (not looked)
@@ -592,7 +592,7 @@ class _Look:
             best = np.where(lower, level[k], best)
         self.compare(x, f)
 
-    def from_afar(self) -> None:
+    def by_differences(self) -> None:
         """Descents by differences of each objective alone, and of the sum of all, each from the
         lowest of some of the designs all over the box."""
         from scipy.optimize import minimize
@@ -608,7 +608,7 @@ class _Look:
         step = max(np.sqrt(noise), SCHEDULE.difference) * (high - low)
         own = list(zip(self.feasible.lower, self.feasible.upper, strict=True))
         weights = np.vstack([np.eye(self.M), np.ones(self.M)]) / self.standard.units
-        parts = np.array_split(self.rng.permutation(len(x)), SCHEDULE.afar)
+        parts = np.array_split(self.rng.permutation(len(x)), SCHEDULE.starts_by_values)
         for rows, w in ((rows, w) for rows in parts for w in weights):
 
             def descend(z: np.ndarray, w: np.ndarray = w) -> tuple[float, np.ndarray]:
@@ -620,7 +620,7 @@ class _Look:
             if self.n > most or self.call.late or len(self.rivals):
                 return
             start = x[rows[np.argmin(np.where(np.isfinite(f[rows]), f[rows], np.inf) @ w)]]
-            options = {"maxiter": SCHEDULE.afar_steps}
+            options = {"maxiter": SCHEDULE.steps_by_values}
             end = minimize(descend, start, jac=True, method="L-BFGS-B", bounds=own, options=options)
             self.look(np.asarray(self.feasible.clip(end.x[None])))
 

@@ -43,9 +43,9 @@ class Schedule:
             variables;
         rounds_of_hops: at most so often.
         of_others: what other objectives count in the sums that it makes small.
-        afar: parts of the designs all over the box, from the best of each of which an objective is
-            descended where values are all that is known,
-        afar_steps: by so many steps at most,
+        starts_by_values: where values are all that is known objectives are descended from the best
+            of so many parts of the designs all over the box,
+        steps_by_values: by so many steps at most,
         difference: with differences over at least this share of the box.
         least_lines: along variables, one for each if there are more, on which convexity is looked
             at,
@@ -156,8 +156,8 @@ class Schedule:
     few_wells: float = 0.5
     most_outside: float = 0.3
     rounds_of_hops: int = 40
-    afar: int = 6
-    afar_steps: int = 60
+    starts_by_values: int = 6
+    steps_by_values: int = 60
     difference: float = 1e-7
     of_others: float = 0.1
     least_lines: int = 6
