@@ -144,7 +144,11 @@ def read_problem(  # noqa: PLR0913
     names = read_names(objectives, None, transforms, None, raveling.n_variables)
     box = read_bounds(bounds, raveling, names.variables)
     if x is None:
-        x = raveling.unravel(_center(box, names.variables))
+        finite = np.isfinite(box.upper - box.lower)
+        if not finite.all():
+            name = names.variables[int(np.argmin(finite))]
+            raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
+        x = raveling.unravel(feasible_set(box, None, raveling, names.variables).center())
     elif isinstance(x0, BezierSimplex):  # whose values are the solver's
         x = raveling.unravel(decode(np.asarray(raveling.ravel(x)), names.transforms))
     form, raveling = _scaled_form(objectives, x, box, x_scale, names, automatic, calls)
@@ -219,15 +223,6 @@ def _check_declared(objectives: object, what: str, found: int, argument: str) ->
     if isinstance(declared, int) and declared != found:
         name, kind = type(objectives).__name__, what.removeprefix("n_")
         raise ValueError(f"{argument} must have {declared} {kind} for {name}, got {found}")
-
-
-def _center(box: Bounds, variables: tuple[str, ...]) -> Float[np.ndarray, " n_variables"]:
-    """Where a run starts without x0, or an error in one line."""
-    finite = np.isfinite(box.upper - box.lower)
-    if not finite.all():
-        name = variables[int(np.argmin(finite))]
-        raise ValueError(f"x0 must be given where a bound is infinite, here one of {name}")
-    return feasible_set(box, None, box.raveling, variables).center()
 
 
 def _scaled_form(

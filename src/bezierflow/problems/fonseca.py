@@ -7,8 +7,8 @@ from jaxtyping import Array, Float
 from ..arguments import read_count
 from ..kinds import kind
 from ..names import Names
-from .forms import CenterMap
 from .problem import AbstractSolvedProblem, as_batch
+from .quadratic import CenterMap
 
 
 @kind("problem.fonseca/1")

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from ..arguments import read_count
 from ..kinds import kind
 from ..names import Names
-from .forms import CenterMap, apply, balanced, stack_matrices, weighted_center
 from .problem import AbstractSolvedProblem, as_batch
+from .quadratic import CenterMap, apply, balanced, stack_matrices, weighted_center
 
 
 @kind("problem.skew_med/1")
