@@ -63,14 +63,14 @@ def resume(
 
     Args:
         folder: what `minimize` was given as `checkpoint`.
-        objectives: the same as then; built-in problems and functions of a file (which is run to
-            load them) may be left out.
+        objectives: the same as then, with any executor; built-in problems and functions of a file
+            (which is run to load them) may be left out.
         callback: as in `minimize`.
         progress: likewise.
         every: seconds between two states in the folder, as in `Checkpoint`.
         time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; larger ones of `budget`, `n_iterations` and `max_degree`; the `executor`.
+            more; larger ones of `budget`, `n_iterations` and `max_degree`.
     """
     path = Path(folder)
     records = read_journal(path / JOURNAL)
@@ -95,7 +95,6 @@ def resume(
     kept = Arguments.read(path / ARGUMENTS).values(given, path, f"bf.resume({str(folder)!r}")
     return minimize(
         **with_limits(kept),
-        executor=given.get("executor"),
         callback=callback,
         progress=progress,
         time_limit=time_limit,

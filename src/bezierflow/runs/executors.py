@@ -435,7 +435,8 @@ def _checked(executor: Any) -> Executor:
 
 
 class RayExecutor(Executor):
-    """`executor=RayExecutor()` evaluates on a Ray cluster, which `ray.init(...)` has connected to.
+    """`bf.Objectives(f, executor=RayExecutor())` is evaluated on a Ray cluster, which
+    `ray.init(...)` has connected to.
 
     Args:
         n_workers: how many evaluations run at once; by default as many as the cluster has CPUs.
