@@ -114,10 +114,10 @@ def read_number(
     return number
 
 
-def read_nonnegative(value: object, name: str, advice: str = "") -> float:
+def read_nonnegative(value: object, name: str) -> float:
     """A finite number of at least 0."""
     wanted = "a finite number of at least 0"
-    return read_number(value, name, wanted, lambda x: isfinite(x) and x >= 0, advice)
+    return read_number(value, name, wanted, lambda x: isfinite(x) and x >= 0)
 
 
 def read_positive(value: object, name: str, advice: str = "") -> float:
@@ -132,11 +132,11 @@ def read_probability(value: object, name: str, advice: str = "") -> float:
     return read_number(value, name, wanted, lambda x: 0 < x < 1, advice)
 
 
-def read_seed(value: object, name: str = "seed") -> int:
+def read_seed(value: object) -> int:
     """A seed: a whole number that JAX makes a key of. A float is none, also a whole one."""
     if isinstance(value, float | np.floating):
-        raise TypeError(_must(name, f"a whole number from 0 to {LARGEST_SEED}", value, ""))
-    return read_count(value, name, 0, LARGEST_SEED)
+        raise TypeError(_must("seed", f"a whole number from 0 to {LARGEST_SEED}", value, ""))
+    return read_count(value, "seed", 0, LARGEST_SEED)
 
 
 def read_flag(value: object, name: str) -> bool:

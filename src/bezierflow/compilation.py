@@ -6,11 +6,11 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, ClassVar, ParamSpec, TypeVar
 
 import equinox as eqx
 import jax
@@ -120,59 +120,43 @@ LEAST_SECONDS = 0.02
 
 class _Cache:
     """Blocks in which JAX keeps compiled programs in this library's folder: how many there are, in
-    all threads, and when the folder was last cleaned."""
+    all threads, when the folder was last cleaned, and JAX's own settings meanwhile."""
 
-    def __init__(self) -> None:
-        self.lock, self.blocks, self.cleaned = threading.Lock(), 0, -np.inf
-        self.before: dict[str, Any] = {}
-
-    def open(self) -> None:
-        """Switches JAX's cache to the folder, in the first block."""
-        with self.lock:
-            self.blocks += 1
-            # Whoever has a cache of their own, or wants none, keeps it that way.
-            own = getattr(jax.config, "jax_compilation_cache_dir", None)
-            wanted = own is None and getattr(jax.config, "jax_enable_compilation_cache", False)
-            folder = _cache_folder() if wanted and self.blocks == 1 else None
-            if folder is None:
-                return
-            if time.monotonic() - self.cleaned > CLEAN_SECONDS:
-                self.cleaned = time.monotonic()
-                _remove_oldest(folder)
-            self.before = self._switch(
-                jax_compilation_cache_dir=str(folder),
-                jax_persistent_cache_min_compile_time_secs=LEAST_SECONDS,
-            )
-
-    def close(self) -> None:
-        """Leaves JAX as it was, after the last block."""
-        with self.lock:
-            self.blocks -= 1
-            if self.blocks == 0 and self.before:
-                self._switch(**self.before)
-                self.before = {}
-
-    @staticmethod
-    def _switch(**options: Any) -> dict[str, Any]:
-        before = {name: getattr(jax.config, name) for name in options}
-        for name, value in options.items():
-            jax.config.update(name, value)
-        reset_cache()  # JAX opens a folder once, and stays with it
-        return before
-
-
-_CACHE = _Cache()
+    lock, blocks, cleaned = threading.Lock(), 0, -np.inf
+    before: ClassVar[dict[str, Any]] = {}
 
 
 @contextmanager
 def kept_programs() -> Iterator[None]:
     """A block whose compiled programs are kept in the user's cache folder, where the next process
     finds them; JAX's own settings are the user's again after it."""
-    _CACHE.open()
+    with _Cache.lock:
+        _Cache.blocks += 1
+        # Whoever has a cache of their own, or wants none, keeps it that way.
+        own = getattr(jax.config, "jax_compilation_cache_dir", None)
+        wanted = own is None and getattr(jax.config, "jax_enable_compilation_cache", False)
+        folder = _cache_folder() if wanted and _Cache.blocks == 1 else None
+        if folder is not None:
+            if time.monotonic() - _Cache.cleaned > CLEAN_SECONDS:
+                _Cache.cleaned = time.monotonic()
+                _remove_oldest(folder)
+            options = ("jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs")
+            _Cache.before = {name: getattr(jax.config, name) for name in options}
+            _configure(zip(options, (str(folder), LEAST_SECONDS), strict=True))
     try:
         yield
     finally:
-        _CACHE.close()
+        with _Cache.lock:
+            _Cache.blocks -= 1
+            if _Cache.blocks == 0 and _Cache.before:
+                _configure(_Cache.before.items())
+                _Cache.before = {}
+
+
+def _configure(options: Iterable[tuple[str, Any]]) -> None:
+    for name, value in options:
+        jax.config.update(name, value)
+    reset_cache()  # JAX opens a folder once, and stays with it
 
 
 def _cache_folder() -> Path | None:
@@ -185,28 +169,24 @@ def _cache_folder() -> Path | None:
     chosen = os.environ.get(CACHE_VARIABLE, "")
     if chosen.lower() in ("off", "0"):
         return None
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+        # of x86 and of Arm
+        named = ("model name", "flags", "Features", "CPU implementer", "CPU part")
+        processor = sorted({line for line in lines if line.startswith(named)})
+    except OSError:
+        processor = [platform.node(), platform.processor()]
+    kind = sha256("\n".join([platform.machine(), *processor]).encode()).hexdigest()[:12]
     homes = {"win32": "~/AppData/Local", "darwin": "~/Library/Caches"}
     home = os.environ.get("XDG_CACHE_HOME") or homes.get(sys.platform, "~/.cache")
     place = Path(chosen) if chosen else Path(home) / "bezierflow"
     with suppress(OSError, RuntimeError):  # the latter where a user has no home
-        folder = place.expanduser() / f"programs-{_processor()}"
+        folder = place.expanduser() / f"programs-{kind}"
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         state = folder.stat()
         private = os.name == "nt" or (state.st_uid == os.getuid() and not state.st_mode & 0o022)
         return folder if private and os.access(folder, os.W_OK) else None
     return None
-
-
-def _processor() -> str:
-    """The kind of processor, as a few letters."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        # of x86 and of Arm
-        named = ("model name", "flags", "Features", "CPU implementer", "CPU part")
-        kind = sorted({line for line in lines if line.startswith(named)})
-    except OSError:
-        kind = [platform.node(), platform.processor()]
-    return sha256("\n".join([platform.machine(), *kind]).encode()).hexdigest()[:12]
 
 
 def _remove_oldest(folder: Path) -> None:

@@ -53,18 +53,18 @@ def orderly_interrupts() -> Iterator[None]:
         yield
         return
     _Request.asked = _Request.pending = False
-    signal.signal(signal.SIGINT, _hear)
+
+    def hear(number: int, frame: FrameType | None) -> None:
+        if _Request.asked:
+            signal.default_int_handler(number, frame)
+        _Request.asked = _Request.pending = True
+        sys.stderr.write(HEARD)
+
+    signal.signal(signal.SIGINT, hear)
     try:
         yield
     finally:
         signal.signal(signal.SIGINT, signal.default_int_handler)
-
-
-def _hear(number: int, frame: FrameType | None) -> None:
-    if _Request.asked:
-        signal.default_int_handler(number, frame)
-    _Request.asked = _Request.pending = True
-    sys.stderr.write(HEARD)
 
 
 class TimeLimit:

@@ -28,7 +28,7 @@ from ..objectives import (
     FlatObjectives,
     JaxEvaluator,
     Manifold,
-    PlacesPoints,
+    all_variables,
     bridges,
 )
 from ..runs import kind
@@ -61,7 +61,7 @@ class Stacked(eqx.Module):
         """All variables of n points, in NumPy; None where the objectives have others than these."""
         x = np.tile(self.fixed, (len(points), 1))
         x[:, self.free] = points
-        return self.objectives.whole(x) if isinstance(self.objectives, PlacesPoints) else x
+        return all_variables(self.objectives, x)
 
     def place(self, x: Float[Array, " n_free"]) -> Float[Array, " n_variables"]:
         """All variables."""

@@ -70,23 +70,31 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
     Raises:
         CannotLiftError: where there are only others, or too many.
     """
+    return sum(n for _, n, _ in _look_for_kinks(objectives, n_variables)[0])
+
+
+def _look_for_kinks(
+    objectives: Callable[[Array], Array], n_variables: int
+) -> tuple[list[tuple[int, int, bool]], list[str]]:
+    """What `count_kinks` finds, and what may have kinks besides; see `find_kinks`."""
     with double_precision():
-        n = sum(n for _, n, _ in count_kinks(objectives, n_variables))
-        rest = _rest(objectives, n_variables, 0)
+        sizes = count_kinks(objectives, n_variables)
+        x = jax.ShapeDtypeStruct((n_variables,), np.float64)
+        others = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(x)))
+    n = sum(n for _, n, _ in sizes)
     if n == 0:
-        _refuse_rest(rest)
+        _refuse_rest(_rest(others, 0))
     _refuse_many(n)
-    return n
+    return sizes, others
 
 
 def keeps_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether there are kinks that cannot be lifted, beside norms."""
     try:
-        find_kinks(objectives, n_variables)
+        others = _look_for_kinks(objectives, n_variables)[1]
     except CannotLiftError:
         return True
-    with double_precision():
-        return bool(set(_rest(objectives, n_variables, 0)) - {"norm"})
+    return bool(set(others) - {"norm"})
 
 
 def unseen_arms(
@@ -151,15 +159,11 @@ def _refuse_many(n: int) -> None:
         )
 
 
-def _rest(
-    objectives: Callable[[Array], Array], n_variables: int, n_settled: int
-) -> tuple[str, ...]:
+def _rest(others: list[str], n_settled: int) -> tuple[str, ...]:
     """What may have kinks besides those that are lifted, some norms having been settled."""
-    x = jax.ShapeDtypeStruct((n_variables,), np.float64)
-    names = list(beyond_reach(jax.make_jaxpr(lambda x: objectives(x))(x)))
     # the trace counts operations with norms, not norms: all of them are settled or none is
-    settled = names.count("norm") <= n_settled
-    return tuple(sorted(set(names) - ({"norm"} if settled else set())))
+    settled = others.count("norm") <= n_settled
+    return tuple(sorted(set(others) - ({"norm"} if settled else set())))
 
 
 def lift_kinks(
@@ -182,11 +186,11 @@ def lift_kinks(
         CannotLiftError: where the lifted problem would have other solutions, or be too large.
     """
     n_variables = len(box[0])
-    if find_kinks(objectives, n_variables) == 0:
+    sizes, others = _look_for_kinks(objectives, n_variables)
+    if sum(n for _, n, _ in sizes) == 0:
         return None
     x = box[0] + kronecker(SCHEDULE.n_samples, n_variables) * (box[1] - box[0])
     with double_precision():
-        sizes = count_kinks(objectives, n_variables)
         everything = Lifted(objectives, n_variables, Plan.of_all(sizes, lift=True))
         samples = _sample(everything, sizes, x, places)
         plan = _plan(samples, whole)
@@ -195,7 +199,7 @@ def lift_kinks(
         fine = (np.array(plan.variables) != AS_IT_IS) | samples.inert | ~samples.met
         ends = np.cumsum([part.shape[2] for part in samples.parts])[:-1]
         n_settled = sum(bool(ok.all()) for ok in np.split(fine & samples.is_norm, ends))
-        rest = _rest(objectives, n_variables, n_settled)
+        rest = _rest(others, n_settled)
         # no kink is left: a root that is none of the norms found may still hide one
         if lifted.n_auxiliary == 0:
             if samples.is_norm.any():

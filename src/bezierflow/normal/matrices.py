@@ -94,7 +94,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         self.precision, self.far = numbers.descent_precision, numbers.far
         # A displacement that is the noise of differences does not shrink when it is followed.
         parts = [one for one in bridges(self.evaluator.objectives) if not one.order]
-        noise = max((one.differences.accuracy(0) for one in parts), default=0.0)
+        noise = max((one.differences.accuracy for one in parts), default=0.0)
         self.far = max(self.far, min(numbers.far_in_noise * noise, numbers.near))
 
     def reserve(self, n: int) -> int:

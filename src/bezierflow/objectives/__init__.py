@@ -1,19 +1,20 @@
 """What the user gave, read once: forms of functions, their evaluation, bounds and constraints."""
 
-from .bridge import Bridge, bridges, raise_failures
-from .calls import BudgetSpentError, Calls
+from ..interrupts import BudgetSpentError
+from .bridge import Bridge, Calls, bridges, raise_failures
 from .differences import Differences
 from .evaluator import (
     Derivatives,
     FlatObjectives,
     JaxEvaluator,
-    PlacesPoints,
+    all_variables,
     block_size,
     count_objectives,
+    find_multipliers,
     in_blocks,
     replace_rows,
 )
-from .feasible import Constraint, FeasibleSet, InfeasibleError
+from .feasible import Constraint, FeasibleSet, InfeasibleError, Manifold
 from .forms import can_break, read_function
 from .functions import (
     Objectives,
@@ -32,21 +33,21 @@ from .limits import (
     read_bounds,
     read_constraints,
 )
-from .manifold import Manifold
-from .multipliers import find_multipliers
-from .problem import Problem, is_single, read_problem
-from .schedule import SCHEDULE
-from .solver_side import (
+from .problem import (
     Chosen,
+    Problem,
     Transforms,
     box_on_solver_side,
+    is_single,
     number_of,
     on_solver_side,
     own,
     point_in_words,
     read_chosen,
     read_names,
+    read_problem,
 )
+from .schedule import SCHEDULE
 from .variables import (
     Choice,
     Integer,
@@ -78,7 +79,6 @@ __all__ = [
     "Manifold",
     "Objectives",
     "Placed",
-    "PlacesPoints",
     "Problem",
     "Raveled",
     "Space",
@@ -86,6 +86,7 @@ __all__ = [
     "TorchFunction",
     "Transforms",
     "Whole",
+    "all_variables",
     "as_vector",
     "block_size",
     "box_on_solver_side",

@@ -1,18 +1,110 @@
-"""A function on the host as one that JAX can call, map and differentiate twice."""
+"""Functions on the host: every call counted within a hard limit, and bridges by which JAX can call,
+map and differentiate them twice."""
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int, PyTree
 
-from ..evaluations import Evaluations
-from ..interrupts import BudgetSpentError
-from .calls import Calls
+from ..evaluations import Evaluations, total
+from ..interrupts import NO_LIMIT, BudgetSpentError, TimeLimit
 from .differences import Differences
-from .functions import HostRows
 from .schedule import SCHEDULE
+
+Points = Float[np.ndarray, "n n_variables"]
+
+HostRows = Callable[[int, Points], Float[np.ndarray, "n n_rows ..."]]
+"""A function on the host by the order of its derivatives: f, ∇f or ∇²f at n flat vectors."""
+
+
+class Calls:
+    """How often a function on the host was called, by purpose, and the most that it may be.
+
+    Purposes are "probes" (what kind of function it is, its noise and scales), "search", "estimate"
+    (of the error, and whether something elsewhere is better) and, when the solution is in its
+    user's hands, "questions".
+
+    Attributes:
+        limit: of all calls together; None for none.
+        kept: of the limit, for the estimate alone.
+        made: what was called, by purpose.
+        workers: who makes the calls, such as `runs.Workers`; None for this process.
+        time: when the run shall end.
+        seconds: that one call takes, as far as it is known.
+        first: the point and the values of the first call.
+    """
+
+    def __init__(
+        self,
+        limit: int | None = None,
+        workers: Any = None,
+        time: TimeLimit = NO_LIMIT,
+    ):
+        self.limit, self.kept, self.workers, self.time = limit, 0, workers, time
+        self.seconds = 0.0
+        self.first: tuple[np.ndarray, np.ndarray] | None = None
+        self.made: dict[str, Evaluations] = {}
+        self._purpose = "probes"
+
+    def add(self, order: int, n: int) -> None:
+        """Notes n calls of the function, or of its derivative of this order, before they are made;
+        raises if that were too many."""
+        if n > self.left:
+            raise BudgetSpentError
+        new = Evaluations(*(n if k == order else 0 for k in range(3)))
+        self.made[self._purpose] = total(self.made.get(self._purpose, Evaluations()), new)
+
+    @property
+    def total(self) -> Evaluations:
+        """All that was called."""
+        return total(Evaluations(), *self.made.values())
+
+    @property
+    def left(self) -> float:
+        """How many calls may still be made for the present purpose."""
+        if self._timed and self.time.left == 0.0:
+            self.time.reached = True
+            return 0.0
+        if self.limit is None:
+            return float("inf")
+        kept = 0 if self._purpose == "estimate" else self.kept
+        return max(self.limit - kept - sum(map(int, self.total)), 0)
+
+    def affords(self, n: int, share: float) -> bool:
+        """Whether n calls are at most this share of the limit, and of the time that is left."""
+        if n * self.seconds > share * self.time.left:
+            return False
+        return self.limit is None or n <= min(share * self.limit, self.left)
+
+    @property
+    def _timed(self) -> bool:
+        return self._purpose in ("search", "estimate")
+
+    def check_time(self) -> None:
+        """Raises `BudgetSpentError` when the time of a search is up."""
+        if self._timed:
+            self.time.check()
+
+    @contextmanager
+    def during(self, purpose: str) -> Iterator[None]:
+        """Calls inside of this are made for that purpose."""
+        before, self._purpose = self._purpose, purpose
+        try:
+            yield
+        finally:
+            self._purpose = before
+
+    def hand_over(self) -> None:
+        """From now on calls are made for the questions of the solution's user, without a limit,
+        and in this process."""
+        self.limit, self._purpose = None, "questions"
+        if self.workers is not None:
+            self.workers.release()
 
 
 class Bridge:
@@ -40,11 +132,11 @@ class Bridge:
         n_rows: int,
         order: int,
         differences: Differences,
-        original: object = None,
-        calls: Calls | None = None,
+        original: object,
+        calls: Calls,
     ):
         self.rows, self.n_rows, self.order = rows, n_rows, order
-        self.differences, self.original, self.calls = differences, original, calls or Calls()
+        self.differences, self.original, self.calls = differences, original, calls
         self.failure: BaseException | None = None
         self._known: tuple[dict[bytes, np.ndarray], ...] = ({}, {}, {})
         self._kept = 0

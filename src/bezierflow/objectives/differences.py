@@ -79,10 +79,10 @@ class Differences:
             found = replace(found, scale=np.minimum(nearer, self.upper - self.lower))
         return found
 
-    def accuracy(self, order: int) -> float:
-        """About how exact gradients are, relative to their size, where derivatives up to this order
-        are given."""
-        return self.noise if order else self.noise ** (2 / 3)
+    @property
+    def accuracy(self) -> float:
+        """About how exact gradients from values are, relative to their size."""
+        return self.noise ** (2 / 3)
 
     def gradients(self, values: Values, x: Points) -> Float[np.ndarray, "n n_rows n_variables"]:
         """∂f_m/∂x_i from 2 L values per point, and the one at x."""

@@ -1,39 +1,36 @@
 """Evaluations of a JAX function at batches of points: counted, within a budget, and compiled once
-for blocks of a fixed size."""
+for blocks of a fixed size; and the multipliers of gradients."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Protocol, runtime_checkable
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Shaped
+from scipy.optimize import nnls
 
 from ..compilation import program, quickly_compiled
 from ..evaluations import Evaluations
-from ..interrupts import raise_if_interrupted, raise_if_late
+from ..interrupts import BudgetSpentError, raise_if_interrupted, raise_if_late
 from ..kinds import kind
 from ..precision import double_precision
-from .bridge import Bridge, bridges, raise_failures
-from .calls import BudgetSpentError
+from .bridge import Bridge, Points, bridges, raise_failures
 from .schedule import SCHEDULE
 
 FlatObjectives = Callable[[Array], Array]
 """Objectives as flows see them: a JAX function of a flat vector, x (L,) -> (M,)."""
 
-Points = Float[np.ndarray, "n n_variables"]
 
-
-@runtime_checkable
-class PlacesPoints(Protocol):
-    """Objectives of some of the variables, which call others with all of them."""
-
-    def whole(self, points: Float[np.ndarray, "n n_some"]) -> Float[np.ndarray, "n n_all"] | None:
-        """All variables of points; None where they are not known to the last bit before they are
-        computed."""
-        ...
+def all_variables(
+    objectives: FlatObjectives, points: Float[np.ndarray, "n n_some"]
+) -> Float[np.ndarray, "n n_all"] | None:
+    """All variables of points, of objectives that call others with more variables or in other
+    units and say so by a method `whole`; None where these are not known to the last bit before
+    they are computed."""
+    ask = getattr(objectives, "whole", None)
+    return points if ask is None else ask(points)
 
 
 @kind("objectives.derivatives/1")
@@ -98,23 +95,21 @@ class JaxEvaluator:
     @property
     def left(self) -> float:
         """How many values may still be computed."""
-        return min(self._own_left, self._calls_left)
+        return min(self._left)
 
     @property
-    def _own_left(self) -> float:
-        return np.inf if self.budget is None else self.budget - int(self.evaluations.objective)
-
-    @property
-    def _calls_left(self) -> float:
-        return min((bridge.calls.left for bridge in bridges(self.objectives)), default=np.inf)
+    def _left(self) -> tuple[float, float]:
+        """What the budget leaves, and what the limits of functions on the host do."""
+        own = np.inf if self.budget is None else self.budget - int(self.evaluations.objective)
+        calls = (bridge.calls.left for bridge in bridges(self.objectives))
+        return own, min(calls, default=np.inf)
 
     def fresh(self, points: Points) -> Bool[np.ndarray, " n"]:
         """At which points a value would have to be computed: on the host, those not known yet."""
-        parts, outer = bridges(self.objectives), self.objectives
-        whole = outer.whole(points) if isinstance(outer, PlacesPoints) else points
-        if whole is None or not parts:
+        parts, places = bridges(self.objectives), all_variables(self.objectives, points)
+        if places is None or not parts:
             return np.ones(len(points), dtype=bool)
-        return np.any([bridge.fresh(whole) for bridge in parts], axis=0)
+        return np.any([bridge.fresh(places) for bridge in parts], axis=0)
 
     @property
     def affordable(self) -> float:
@@ -162,17 +157,17 @@ class JaxEvaluator:
         calls = int(self.fresh(points).sum()) if order == 0 else len(points)
         if calls:
             raise_if_late()
-        if len(points) * cost[0] > self._own_left or calls * cost[0] > self._calls_left:
+        own_left, calls_left = self._left
+        if len(points) * cost[0] > own_left or calls * cost[0] > calls_left:
             raise BudgetSpentError
         made = [int(old) + len(points) * n for old, n in zip(self.evaluations, cost, strict=True)]
         self.evaluations = Evaluations(*made)
         # Parts that run on the host are evaluated at all points at once, where these are known, so
         # that the program need only look them up.
-        outer = self.objectives
-        whole = outer.whole(points) if isinstance(outer, PlacesPoints) else points
-        if whole is not None:
+        places = all_variables(self.objectives, points)
+        if places is not None:
             for bridge in bridges(self.objectives):
-                bridge.know(whole, order)
+                bridge.know(places, order)
         size = self.hessian_block if compute is _hessians else self.block
         found = in_blocks(partial(compute, self.objectives), size, points, *others)
         raise_failures(self.objectives)
@@ -239,6 +234,27 @@ def replace_rows(
     array = np.array(array)
     array[rows] = values
     return array
+
+
+def find_multipliers(
+    gram: Float[np.ndarray, "n n_objectives n_objectives"],
+    faces: Bool[np.ndarray, "n n_objectives"],
+) -> Float[np.ndarray, "n n_objectives"]:
+    """The convex combinations w of unit vectors with these Gram matrices nearest to 0, with w_m = 0
+    outside of the faces. Of gradient directions ĝ: a point is Pareto critical for the objectives J
+    exactly if some w ∈ Δ_J has Σ w_m ĝ_m = 0.
+
+    With w = u/Σu it is min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0, nonnegative least squares: for
+    a given direction of u the best length leaves |ρ|²/(1 + |ρ|²), which grows with |ρ|.
+    """
+    values, vectors = np.linalg.eigh(gram)
+    factors = np.sqrt(np.maximum(values, 0.0))[:, :, None] * np.swapaxes(vectors, 1, 2)
+    w, right = np.zeros(faces.shape), np.append(np.zeros(faces.shape[1]), 1.0)
+    for row, factor, face in zip(w, factors, faces, strict=True):
+        members = np.flatnonzero(face)
+        u = nnls(np.vstack([factor[:, members], np.ones(len(members))]), right)[0]
+        row[members] = u / u.sum()
+    return w
 
 
 def _value_and_gradients(objectives: FlatObjectives, x: Array) -> tuple[Array, Array]:

@@ -1,13 +1,15 @@
-"""The feasible set: a box and constraints on flat vectors, and the way back into it."""
+"""The feasible set: a box and constraints on flat vectors, and the ways back into it and onto its
+equality constraints."""
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.tree_util import Partial
 from jaxtyping import Array, Float
 
 from ..compilation import program
@@ -281,18 +283,6 @@ class FeasibleSet(eqx.Module):
         order = np.argsort(-np.abs(mu))
         return {str(names[i]): float(mu[i]) for i in order}
 
-    @property
-    def is_searched(self) -> bool:
-        """Whether feasible points are rather left to a search all over the box: each slope of
-        constraints that are called as they are costs as many calls as there are variables."""
-        called = any(bridge.order == 0 for bridge in bridges(self))
-        return called and self.has_wide_box
-
-    @property
-    def has_wide_box(self) -> bool:
-        """Whether a search all over a box may follow where no feasible point is found at first."""
-        return self.n_equalities == 0 and self.has_finite_box
-
     def repair(self, x: Float[Array | np.ndarray, " n_variables"]) -> Vector:
         """A feasible point near x: x clipped to the box where that is one, else what SciPy finds,
         from x and other starts.
@@ -309,29 +299,32 @@ class FeasibleSet(eqx.Module):
         x = np.asarray(self.clip(np.asarray(x, dtype=float)))
         if not self.has_constraints or self.contains(x):
             return x
-        radius = 1 + np.abs(x)
-        low = np.where(np.isfinite(self.lower), self.lower, np.minimum(x, self.upper) - radius)
-        high = np.where(np.isfinite(self.upper), self.upper, np.maximum(x, self.lower) + radius)
-        n, many = SCHEDULE.n_starts, SCHEDULE.n_spread
-        if self.is_searched:
+        # where a search all over the box may follow, less is tried
+        wide = self.n_equalities == 0 and self.has_finite_box
+        # each slope of constraints that are called as they are costs a call per variable
+        if wide and any(bridge.order == 0 for bridge in bridges(self)):
             found = _search(self, x, x, SCHEDULE.called_steps)
             if self.contains(found):
                 return found
             raise InfeasibleError("no feasible point was found near x0")
+        radius, n, many = 1 + np.abs(x), SCHEDULE.n_starts, SCHEDULE.n_spread
+        low = np.where(np.isfinite(self.lower), self.lower, np.minimum(x, self.upper) - radius)
+        high = np.where(np.isfinite(self.upper), self.upper, np.maximum(x, self.lower) + radius)
         spread = np.asarray(self.clip(low + (high - low) * kronecker(many, self.n_variables)))
-        steps = SCHEDULE.few_steps if self.has_wide_box else SCHEDULE.repair_steps
+
+        def starts() -> Iterator[Vector]:
+            yield from np.vstack([x, self.center(), spread[:n]])
+            yield from spread[np.argsort(self.violation(spread))[:n]]
+
         # the best of the failures is what the message is about
         best, least = x, np.inf
-        for some in (np.vstack([x, self.center(), spread[:n]]), None):
-            if some is None:
-                some = spread[np.argsort(self.violation(spread))[:n]]
-            for start in some:
-                found = _search(self, start, x, steps)
-                if self.contains(found):
-                    return found
-                excess = np.max(self._excess(found))
-                if np.isfinite(excess) and excess < least:
-                    best, least = found, excess
+        for start in starts():
+            found = _search(self, start, x, SCHEDULE.few_steps if wide else SCHEDULE.repair_steps)
+            if self.contains(found):
+                return found
+            excess = np.max(self._excess(found))
+            if excess < least:
+                best, least = found, excess
         violation, text = self.worst(best)
         raise InfeasibleError(
             f"no feasible point among {many + 2} designs, nor at the ends of {2 * n + 2} searches:"
@@ -456,3 +449,75 @@ def _least_violation(
         max_nfev=steps,
     ).x
     return after if np.sum(residuals(after) ** 2) < np.sum(before**2) else start
+
+
+class Manifold(eqx.Module):
+    """Where equality constraints hold, and the way there: Newton's method for h(x) = 0 with the
+    least change of x, within bounds."""
+
+    feasible: FeasibleSet
+
+    def __call__(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
+        """A point of the set near x, where Newton's method finds one. Traceable by JAX."""
+        return self._zero_of(self.feasible.equalities, x, SCHEDULE.projections)
+
+    def inside(self, x: Float[Array, " n_variables"]) -> Float[Array, " n_variables"]:
+        """Likewise one that keeps inequalities, too. Steps go a little too far, since Newton's
+        method comes to a curved side of the set from outside and never arrives."""
+        own = self.feasible
+
+        def rows(x: Array) -> Array:
+            return jnp.concatenate([own.equalities(x), jnp.maximum(own.inequalities(x), 0)])
+
+        far = np.append(np.ones(own.n_equalities), np.full(own.n_inequalities, SCHEDULE.too_far))
+        return self._zero_of(rows, x, SCHEDULE.steps_inside, far)
+
+    def _zero_of(
+        self,
+        rows: Callable[[Array], Array],
+        x: Array,
+        steps: int,
+        far: np.ndarray | float = 1.0,
+    ) -> Array:
+        """Where rows end at 0, by Newton's steps, so many times as long for each row."""
+        scale = jnp.finfo(x.dtype).eps
+
+        def move(h: Array, J: Array) -> Array:
+            gram = J @ J.T
+            gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))
+            return -J.T @ jnp.linalg.solve(gram, far * h)
+
+        def step(_: object, x: Array) -> Array:
+            own = self.feasible
+            h, J = rows(x), jax.jacrev(rows)(x)
+            full = move(h, J)
+            # Variables that a bound holds do not move: clipping them would leave most of h.
+            held = ((x <= own.lower) & (full < 0)) | ((x >= own.upper) & (full > 0))
+            return jnp.asarray(own.clip(x + move(h, jnp.where(held, 0.0, J))))
+
+        return jax.lax.fori_loop(0, steps, step, x)
+
+    def rest(self) -> FeasibleSet:
+        """Bounds and inequalities at projected points; where the projection ended off the set,
+        another inequality says so."""
+        own, n = self.feasible, self.feasible.n_inequalities + self.feasible.n_equalities
+        rows = Constraint(Partial(_rest, self), np.full(n, -np.inf), np.zeros(n), ("projected",))
+        return FeasibleSet(own.lower, own.upper, (rows,), own.variables, own.scale)
+
+    def project(
+        self, x: Float[np.ndarray, "n n_variables"], inside: bool = False
+    ) -> Float[np.ndarray, "n n_variables"]:
+        """The designs that these stand for, in NumPy; or those `inside`."""
+        with double_precision():
+            return on_host(_moved(self, jnp.asarray(x), inside))
+
+
+def _rest(manifold: Manifold, x: Float[Array, " n_variables"]) -> Float[Array, " n_rows"]:
+    feasible, y = manifold.feasible, manifold(x)
+    off = jnp.abs(feasible.equalities(y)) - SCHEDULE.on_manifold * (1 + jnp.abs(y).max())
+    return jnp.concatenate([feasible.inequalities(y), off])
+
+
+@program
+def _moved(manifold: Manifold, x: Array, inside: bool) -> Array:
+    return jax.vmap(manifold.inside if inside else manifold)(x)

@@ -15,16 +15,14 @@ from jaxtyping import Array, Float, PyTree
 
 from ..arguments import UnknownName
 from ..bezier import Raveling
+from ..interrupts import BudgetSpentError
 from ..jaxprs import operations
 from ..precision import double_precision
-from .bridge import Bridge
-from .calls import BudgetSpentError, Calls
+from .bridge import Bridge, Calls, HostRows, Points
 from .differences import Differences
 from .functions import (
-    HostRows,
     Joined,
     Objectives,
-    Points,
     Raveled,
     Rows,
     TorchFunction,
@@ -81,6 +79,7 @@ class Place(NamedTuple):
     lower: Vector
     upper: Vector
     name: str
+    twice: bool
     calls: Calls
     known: Differences | None
 
@@ -115,12 +114,12 @@ def read_function(  # noqa: PLR0913
     """
     anywhere = np.full(len(x), np.inf)
     sides = bounds or (-anywhere, anywhere)
-    place = Place(raveling, x, *sides, name, calls or Calls(), known)
+    place = Place(raveling, x, *sides, name, twice, calls or Calls(), known)
     # a problem may have them inside
     given = function if isinstance(function, Objectives) else getattr(function, "function", None)
     if isinstance(given, Objectives):
         if given.jac is not None or given.vectorized:
-            return _numpy_code_form(given, place, twice)
+            return _numpy_code_form(given, place)
         return read_function(given.function, raveling, x, name, bounds, twice, calls, known)
     if isinstance(function, TorchFunction):
         return _torch_form(function.function, place)
@@ -131,21 +130,26 @@ def read_function(  # noqa: PLR0913
             f"{name} must be a function x -> (M,), a list or dict of functions, or a problem,"
             f" got {type(function).__name__}"
         )
-    rows = cast(Rows, function if callable(function) else tuple(function))
-    return _python_form(rows, place, twice)
+    return _python_form(cast(Rows, function if callable(function) else tuple(function)), place)
 
 
-def _python_form(rows: Rows, place: Place, twice: bool) -> Form:
+def _python_form(rows: Rows, place: Place) -> Form:
     """A JAX function if JAX traces it, else one of NumPy's or torch's."""
-    # first, since JAX would call the function itself with its tracers
-    effect = _side_effect(rows, place)
-    if effect is not None:
-        return _numpy_form(Objectives(rows), place, effect)
+    programs = _numpy_programs(Objectives(rows))
+    if not any(program.uses_jax for program in programs):
+        # first, since JAX would call the function itself with its tracers: one that counts its
+        # calls, as NumPy code may, must be called each time
+        try:
+            _trace(programs, place)
+        except SideEffectError as effect:
+            return _numpy_form(Objectives(rows), place, str(effect))
+        except (Exception, NotTraceableError):  # whatever else is wrong shows below
+            pass
     try:
         traced = _trace(rows, place)
     except Exception as error:
-        return _untraceable_form(rows, place, error, twice)
-    return _jax_form(rows, *traced, place, twice)
+        return _untraceable_form(rows, place, error)
+    return _jax_form(rows, *traced, place)
 
 
 def _trace(function: Rows, place: Place) -> tuple[ClosedJaxpr, PyTree, bool]:
@@ -164,7 +168,7 @@ def _trace(function: Rows, place: Place) -> tuple[ClosedJaxpr, PyTree, bool]:
 
 
 def _jax_form(
-    function: Rows, program: ClosedJaxpr, values: PyTree, is_array: bool, place: Place, twice: bool
+    function: Rows, program: ClosedJaxpr, values: PyTree, is_array: bool, place: Place
 ) -> Form:
     """A function that JAX has traced, if JAX and NumPy read it alike."""
     x = place.raveling.unravel(place.x.copy())
@@ -189,7 +193,7 @@ def _jax_form(
         of_x, flat, check_shape(values, place.name), "a function that JAX traces", True, rules
     )
     doubtful = any(name.startswith(UNDIFFERENTIABLE) for name in names)
-    return _partly_differentiable(form, place, twice) if doubtful else form
+    return _partly_differentiable(form, place) if doubtful else form
 
 
 def check_shape(values: PyTree, name: str) -> int:
@@ -223,7 +227,7 @@ def can_break(flat: Callable[[Array], Array], n_variables: int, at_edges: bool =
     return any(name.startswith(names) for name in operations(program))
 
 
-def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
+def _partly_differentiable(form: Form, place: Place) -> Form:
     """A JAX function with parts that may have no derivatives: as many as JAX can compute,
     differences for the others."""
     flat = form.flat
@@ -240,28 +244,13 @@ def _partly_differentiable(form: Form, place: Place, twice: bool) -> Form:
                 jax.eval_shape(derivative, place.x)
         except Exception:  # JAX has no one error for "this cannot be differentiated"
             continue
-        if order >= (2 if twice else 1) and not forwards:
+        if order >= (2 if place.twice else 1) and not forwards:
             break
         given = ("", " and its gradients", ", differentiated forwards")[order]
-        rows = _counted(jax_rows(flat, order, forwards), place)
+        rows = jax_rows(flat, order, forwards, place.calls)
         kind = f"a function that JAX traces{given}"
         return _bridged_form(rows, form.n_rows, order, kind, form.of_x, place)
     return form
-
-
-def _side_effect(function: Rows, place: Place) -> str | None:
-    """What a function does besides computing, where it is not written for JAX: one that counts its
-    calls must be called each time."""
-    rows = _numpy_programs(Objectives(function))
-    if any(program.uses_jax for program in rows):
-        return None
-    try:
-        _trace(rows, place)
-    except SideEffectError as effect:
-        return str(effect)
-    except (Exception, NotTraceableError):  # whatever else is wrong shows where it is read
-        return None
-    return None
 
 
 def _numpy_programs(given: Objectives) -> tuple[NumPyProgram, ...]:
@@ -270,7 +259,7 @@ def _numpy_programs(given: Objectives) -> tuple[NumPyProgram, ...]:
     return tuple(NumPyProgram(one, given.vectorized) for one in listed)
 
 
-def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
+def _numpy_code_form(given: Objectives, place: Place) -> Form:
     """A NumPy function: traced by JAX if it can be and the two agree, else as it is."""
     if given.jac is not None:  # what its user wants to be called
         return _numpy_form(given, place)
@@ -285,9 +274,10 @@ def _numpy_code_form(given: Objectives, place: Place, twice: bool) -> Form:
             raise NotTraceableError(
                 f"its loops are {n_operations} operations in a row, too many to compile"
             )
-        form = _jax_form(rows, program, values, is_array, place, twice)
+        form = _jax_form(rows, program, values, is_array, place)
         if place.known is None:
-            _compare(form, partial(_numpy_rows(given, form.n_rows, place), 0), place)
+            original = partial(numpy_rows, given, place.raveling, form.n_rows, place.calls, 0)
+            _compare(form, original, place)
     except NotTraceableError as reason:
         return _numpy_form(given, place, str(reason), n_rows)
     except BudgetSpentError:
@@ -337,21 +327,16 @@ def _compare(form: Form, original: Callable[[Points], np.ndarray], place: Place)
         raise NotTraceableError("its slopes differ from those that JAX computes")
 
 
-def _untraceable_form(function: Rows, place: Place, error: Exception, twice: bool) -> Form:
+def _untraceable_form(function: Rows, place: Place, error: Exception) -> Form:
     """A function that JAX cannot trace: as NumPy code if it runs on NumPy's arrays, with torch if
     it wants tensors, else JAX's error."""
-    readings = [
-        partial(_numpy_code_form, Objectives(function), twice=twice),
-        partial(_torch_form, function),
-    ]
+    readings = [partial(_numpy_code_form, Objectives(function)), partial(_torch_form, function)]
     failures: list[Exception] = []
     for read in readings if "torch" in sys.modules else readings[:1]:
         try:
-            form = read(place)
+            return read(place)
         except Exception as failure:
             failures.append(failure)
-            continue
-        return form
     # JAX's own complaint about a tracer says little about code written for NumPy
     is_jax = isinstance(error, jax.errors.JAXTypeError)
     telling = failures[0] if is_jax else failures[-1]
@@ -374,20 +359,6 @@ def _in_one_line(error: Exception, before: str = "") -> Exception:
 
 def _first_line(error: Exception) -> str:
     return str(error).strip().split("\n")[0]
-
-
-def _counted(rows: HostRows, place: Place) -> HostRows:
-    """The same, each call noted before it is made."""
-
-    def counted(order: int, x: Points) -> np.ndarray:
-        place.calls.add(order, len(x))
-        return rows(order, x)
-
-    return counted
-
-
-def _numpy_rows(given: Objectives, n_rows: int, place: Place) -> HostRows:
-    return _counted(partial(numpy_rows, given, place.raveling, n_rows, place.calls), place)
 
 
 def _count_rows(given: Objectives, place: Place) -> int:
@@ -428,7 +399,7 @@ def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | No
             f"executor does not go with {place.name} that take all points at once"
             " (vectorized=True, and problems of pymoo): leave it out, and spread the points inside"
         )
-    rows = _numpy_rows(given, n_rows, place)
+    rows = partial(numpy_rows, given, raveling, n_rows, place.calls)
     for k in range(1, order + 1):
         rows(k, place.x[None])  # a wrong shape is an error now, not inside of a run
     kind = "a NumPy function" + ("", " with jac", " with jac and hess")[order]
@@ -437,10 +408,10 @@ def _numpy_form(given: Objectives, place: Place, why: str = "", n_rows: int | No
 
 
 def _torch_form(function: PyTree, place: Place) -> Form:
-    rows = TorchRows(function, place.raveling)
+    rows = TorchRows(function, place.raveling, place.calls)
     values = rows.one(rows.torch.as_tensor(place.x)).detach().numpy()
     n_rows, kind = check_shape(values, place.name), "a torch function, differentiated by torch"
-    return _bridged_form(_counted(rows, place), n_rows, 2, kind, function, place)
+    return _bridged_form(rows, n_rows, 2, kind, function, place)
 
 
 def _bridged_form(

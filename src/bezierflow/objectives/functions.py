@@ -3,7 +3,7 @@ derivatives on the host."""
 
 import copy
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
@@ -22,15 +22,10 @@ from ..bezier import Raveling
 from ..interrupts import BudgetSpentError
 from ..precision import double_precision
 from ..problems import Composite, Problem
-from .calls import Calls
+from .bridge import Calls, HostRows, Points
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]
 """A function x -> (M, ...), or one function for each of M objectives."""
-
-Points = Float[np.ndarray, "n n_variables"]
-
-HostRows = Callable[[int, Points], Float[np.ndarray, "n n_rows ..."]]
-"""A function on the host by the order of its derivatives: f, ∇f or ∇²f at n flat vectors."""
 
 DOMAIN_ERRORS = ("math domain error", "expected a nonnegative input", "expected a positive input")
 """How Python's `math` says that a function is not defined somewhere."""
@@ -282,7 +277,7 @@ def numpy_rows(
     x: Points,
 ) -> Float[np.ndarray, "n n_rows ..."]:
     """Derivatives of a NumPy function of x in the user's form, as far as the user has given them;
-    one task per point where there are workers.
+    one task per point where there are workers. Calls are counted before they are made.
 
     A point where the function fails by arithmetic (a division by zero, a root or logarithm outside
     of its domain, an overflow), or where it ends its worker, has no numbers for values; any other
@@ -291,6 +286,7 @@ def numpy_rows(
     part = (objectives.function, objectives.jac, objectives.hess)[order]
     assert part is not None
     name, shape = ("objectives", "jac", "hess")[order], (n_rows, *x.shape[1:] * order)
+    calls.add(order, len(x))
     with np.errstate(all="ignore"), double_precision():
         if objectives.vectorized:
             values = numbers_of(part, raveling.unravel(x), -len(shape))
@@ -314,17 +310,14 @@ def numpy_rows(
 
 def _calls_of(
     part: Rows, raveling: Raveling, calls: Calls, x: Points
-) -> Iterable[Callable[[], np.ndarray | None]]:
+) -> Iterator[Callable[[], np.ndarray | None]]:
     """What gives the values at each point, or raises what the function raises there."""
-    unravel = None if raveling.is_vector else raveling.unravel
-    workers = calls.workers
-    found = None if workers is None else workers.answers(part, unravel, x, calls.check_time)
-    return _in_turn(part, raveling, calls, x) if found is None else found
-
-
-def _in_turn(
-    part: Rows, raveling: Raveling, calls: Calls, x: Points
-) -> Iterator[Callable[[], np.ndarray]]:
+    if calls.workers is not None:
+        unravel = None if raveling.is_vector else raveling.unravel
+        found = calls.workers.answers(part, unravel, x, calls.check_time)
+        if found is not None:
+            yield from found
+            return
     for point in x:
         calls.check_time()
         # a copy: the function may write into its argument
@@ -364,7 +357,9 @@ def _in_shape(values: np.ndarray, name: str, shape: tuple[int, ...]) -> np.ndarr
     raise ValueError(f"{name} must return an array of shape {shape}, got shape {values.shape}")
 
 
-def jax_rows(function: Callable[[Array], Array], order: int, forwards: bool) -> HostRows:
+def jax_rows(
+    function: Callable[[Array], Array], order: int, forwards: bool, calls: Calls
+) -> HostRows:
     """Derivatives up to an order of a JAX function that JAX cannot differentiate twice, or only
     forwards: a callback, a `custom_vjp`, a while loop."""
     jacobian = jax.jacfwd(function) if forwards else jax.jacrev(function)
@@ -372,6 +367,7 @@ def jax_rows(function: Callable[[Array], Array], order: int, forwards: bool) -> 
     compiled = [eqx.filter_jit(part) for part in parts]
 
     def rows(order: int, x: Points) -> np.ndarray:
+        calls.add(order, len(x))
         # point by point: not everything can be mapped
         with double_precision():
             return np.stack([np.asarray(compiled[order](row)) for row in x])
@@ -393,8 +389,9 @@ class TorchRows:
     by one. A module is copied with its parameters in double precision.
     """
 
-    def __init__(self, function: Any, raveling: Raveling):
+    def __init__(self, function: Any, raveling: Raveling, calls: Calls):
         self.torch, self.raveling, self.mapped = import_module("torch"), raveling, True
+        self.calls = calls
         self.function = copy.deepcopy(function).double() if is_torch_module(function) else function
 
     def one(self, x: Any) -> Any:
@@ -411,6 +408,7 @@ class TorchRows:
 
     def __call__(self, order: int, x: Points) -> Float[np.ndarray, "n n_rows ..."]:
         """Derivatives of this order at n points."""
+        self.calls.add(order, len(x))
         func = self.torch.func
         if order < 2:
             return self._at(func.jacrev(self.one) if order else self.one, x)

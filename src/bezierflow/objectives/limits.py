@@ -15,8 +15,7 @@ from ..arguments import shown
 from ..bezier import Raveling
 from ..kinds import kind
 from ..names import numbered, read_texts
-from .bridge import Bridge
-from .calls import Calls, Workers
+from .bridge import Bridge, Calls
 from .feasible import Constraint, FeasibleSet
 from .forms import Form, read_function
 from .functions import Objectives, split_executor
@@ -42,11 +41,6 @@ class Bounds:
     raveling: Raveling
     lower: Side
     upper: Side
-
-    @property
-    def is_everything(self) -> bool:
-        """Whether no variable has a bound."""
-        return not (np.isfinite(self.lower).any() or np.isfinite(self.upper).any())
 
 
 def read_bounds(
@@ -369,7 +363,7 @@ def feasible_set(
     raveling: Raveling | int,
     variables: Sequence[str] | None = None,
     x: Float[np.ndarray, " n_variables"] | None = None,
-    workers: Workers | None = None,
+    workers: Any = None,
 ) -> FeasibleSet:
     """The feasible set of bounds and constraints in the forms that users give.
 
@@ -388,7 +382,7 @@ def feasible_set(
         workers: who calls functions that run on the host.
     """
     raveling = Raveling.of(np.zeros(raveling)) if isinstance(raveling, int) else raveling
-    names = tuple(variables or (f"x{i + 1}" for i in range(raveling.n_variables)))
+    names = tuple(variables or numbered("x", raveling.n_variables))
     found = read_bounds(bounds, raveling, names)
     sides = found.lower / raveling.units, found.upper / raveling.units
     box = FeasibleSet(*sides, (), names, raveling.scale)

@@ -109,44 +109,34 @@ class _Copies:
         if value is np.vectorize:
             return _vectorize
         self.uses_jax |= _module(value) in JAX or _root(value) in JAX
-        make = self._maker(value)
-        return value if make is None else make(value, name)
+        return self._copy_of(value, name)
 
-    def _maker(self, value: Any) -> Callable[[Any, str], Any] | None:
-        """What makes the copy of a value; None where it may stay as it is."""
+    def _copy_of(self, value: Any, name: str) -> Any:
         kind = type(value)
-        if any((isinstance(value, ModuleType), is_distribution(value))):
-            return self._stand_in
-        if kind is np.ndarray and value.dtype.kind in "biufc":
-            return self._array
-        if kind in (list, tuple, dict, set) and len(value) <= MOST_COPIED:
-            return self._container
+        if isinstance(value, ModuleType) or is_distribution(value):
+            plain = _root(value) in (*JAX, "torch")
+            return value if plain else self._keep(value, _StandIn(value, self))
+        if kind in (np.ndarray, list, tuple, dict, set):
+            return self._container(value, name)
         if callable(value) and (kind in CALLABLES or kind.__module__ == "numpy"):
-            return self._maker_of_function(value)
+            return self._callable(value, name)
         if _is_library(value if kind is type else kind):
-            return None
-        return self._class if kind is type else self._object
+            return value
+        return self._class(value) if kind is type else self._object(value, name)
 
-    def _stand_in(self, module: Any, name: str) -> Any:
-        plain = _root(module) in (*JAX, "torch")
-        return module if plain else self._keep(module, _StandIn(module, self))
-
-    def _maker_of_function(self, value: Any) -> Callable[[Any, str], Any] | None:
+    def _callable(self, value: Any, name: str) -> Any:
+        """The copy of a function or a method, of Python code or compiled."""
         if type(value) is functools.partial:
-            return lambda part, _: functools.partial(
-                self.of(part.func), *map(self.of, part.args), **self._items(part.keywords)
-            )
-        if type(value) is MethodType and is_distribution(value.__self__):
-            return self._numpy_function
-        if type(value) is MethodType:
-            return lambda method, name: MethodType(
-                self.of(method.__func__), self.of(method.__self__, name)
-            )
+            args = map(self.of, value.args)
+            return functools.partial(self.of(value.func), *args, **self._items(value.keywords))
+        if type(value) is MethodType and not is_distribution(value.__self__):
+            return MethodType(self.of(value.__func__), self.of(value.__self__, name))
         if type(value) is FunctionType and not _is_library(value):
-            return self._function
+            return self._function(value)
         if _module(value) in IMPURE:
-            return lambda function, _: _refusal(name_of(function))
-        return self._numpy_function if _module(value) in ("numpy", "scipy", "math") else None
+            return _refusal(name_of(value))
+        known = _module(value) in ("numpy", "scipy", "math")
+        return self._keep(value, _Function(value)) if known else value
 
     def _keep(self, original: Any, copy: Any) -> Any:
         self.made[id(original)] = (original, copy)
@@ -161,47 +151,34 @@ class _Copies:
     ) -> None:
         self.watched.append(_Watched(name, read, write, read(), scratch))
 
-    def _watch_attributes(self, name: str, items: dict) -> None:
-        self._watch(name, lambda: dict(items), lambda held: _refill(items, held), scratch=True)
+    def _watch_items(self, name: str, items: dict, scratch: bool = False) -> None:
+        self._watch(name, lambda: dict(items), lambda held: _refill(items, held), scratch)
 
     def _items(self, items: dict) -> dict:
         return {key: self.of(part, str(key)) for key, part in items.items()}
 
     def _container(self, value: Any, name: str) -> Any:
+        if type(value) is np.ndarray:
+            if value.dtype.kind not in "biufc":
+                return value
+            copy = self._keep(value, TracedArray(value))
+            self._watch(name, lambda: {name: copy.is_written}, lambda _: copy.reset(value))
+            return copy
+        if len(value) > MOST_COPIED:
+            return value
         if type(value) is tuple:
             return tuple(self.of(part, name) for part in value)
         copy = self._keep(value, type(value)())
         if type(value) is dict:
             copy.update(self._items(value))
-        elif type(value) is list:
-            copy.extend(self.of(part, name) for part in value)
-        else:
-            copy.update(value)
-        if type(value) is dict:
-            self._watch(name, lambda: dict(copy), lambda held: _refill(copy, held))
-        else:
-            write = lambda held: _refill(copy, held.values())  # noqa: E731
-            self._watch(name, lambda: dict(enumerate(copy)), write)
+            self._watch_items(name, copy)
+            return copy
+        _refill(copy, [self.of(part, name) for part in value] if type(value) is list else value)
+        write = lambda held: _refill(copy, held.values())  # noqa: E731
+        self._watch(name, lambda: dict(enumerate(copy)), write)
         return copy
 
-    def _array(self, value: np.ndarray, name: str) -> TracedArray:
-        copy = self._keep(value, TracedArray(value))
-        self._watch(name, lambda: {name: copy.is_written}, lambda _: copy.reset(value))
-        return copy
-
-    def _numpy_function(self, function: Any, name: str) -> Any:
-        twin = twin_of(function)
-
-        @functools.wraps(function)
-        def call(*args: Any, **kwargs: Any) -> Any:
-            if function is np.copyto:
-                args[0][...] = args[1]
-                return None
-            return apply(function, twin, args, kwargs)
-
-        return self._keep(function, _Function(function, call))
-
-    def _function(self, function: Any, name: str) -> Any:
+    def _function(self, function: Any) -> Any:
         if _module(function) == "bezierflow":  # without the type checks of its own tests
             function = inspect.unwrap(function)
         own = function.__globals__
@@ -219,31 +196,29 @@ class _Copies:
         copy.__defaults__ = self.of(function.__defaults__)
         copy.__kwdefaults__ = function.__kwdefaults__ and self._items(function.__kwdefaults__)
         copy.__dict__.update(self._items(function.__dict__))
-        self._watch_attributes(function.__name__, copy.__dict__)
+        self._watch_items(function.__name__, copy.__dict__, scratch=True)
         return copy
 
     def _enter_names(self, code: CodeType, function: FunctionType, space: dict) -> None:
+        """Copies of the globals that a code names go into the globals of its copy."""
         if _module(function) != "scipy":  # a line of SciPy's says nothing to its users
             self.codes.add(code)
         for used in code.co_names:
-            if used in function.__globals__:
-                self._enter(space, function.__globals__, used)
-            elif used in IMPURE_BUILTINS:
-                space[used] = _refusal(used)
-            elif used in COMPARING:
-                space[used] = COMPARING[used]
-
-    def _enter(self, space: dict, originals: dict, name: str) -> None:
-        if (id(space), name) not in self.entered:
-            self.entered.add((id(space), name))
-            space[name] = self.of(originals[name], name)
-            self._watch(name, lambda: {name: space[name]}, space.update)
+            if used not in function.__globals__:
+                if used in IMPURE_BUILTINS:
+                    space[used] = _refusal(used)
+                elif used in COMPARING:
+                    space[used] = COMPARING[used]
+            elif (id(space), used) not in self.entered:
+                self.entered.add((id(space), used))
+                space[used] = self.of(function.__globals__[used], used)
+                self._watch(used, lambda used=used: {used: space[used]}, space.update)
 
     def _cell(self, cell: CellType, name: str) -> CellType:
         # super() looks at __class__
-        return (
-            cell if name == "__class__" else self.cells.setdefault(id(cell), (cell, CellType()))[1]
-        )
+        if name == "__class__":
+            return cell
+        return self.cells.setdefault(id(cell), (cell, CellType()))[1]
 
     def _fill(self, cell: CellType, name: str) -> None:
         copy = self._cell(cell, name)
@@ -274,7 +249,7 @@ class _Copies:
                     found[name] = property(self.of(part.fget), part.fset, part.fdel)
         return found
 
-    def _class(self, kind: type, name: str) -> Any:
+    def _class(self, kind: type) -> Any:
         if kind.__module__ == "builtins" or "__slots__" in vars(kind):
             return kind
         copy = self._keep(kind, type(kind.__name__, (kind,), {"__module__": kind.__module__}))
@@ -309,7 +284,7 @@ class _Copies:
             copy.__dict__.update(
                 {m: MethodType(p, copy) for m, p in methods.items() if isinstance(p, FunctionType)}
             )
-        self._watch_attributes(name or kind.__name__, copy.__dict__)
+        self._watch_items(name or kind.__name__, copy.__dict__, scratch=True)
         return copy
 
     def changed(self) -> str | None:
@@ -336,11 +311,14 @@ class _Copies:
 class _Function:
     """A function of NumPy's by its name, with its attributes: `np.add.reduce`."""
 
-    def __init__(self, function: Any, call: Callable[..., Any]):
-        self._function, self._call = function, call
+    def __init__(self, function: Any):
+        self._function, self._twin = function, twin_of(function)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self._call(*args, **kwargs)
+        if self._function is np.copyto:
+            args[0][...] = args[1]
+            return None
+        return apply(self._function, self._twin, args, kwargs)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._function, name)

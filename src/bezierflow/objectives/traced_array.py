@@ -40,16 +40,11 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
 
     def __init__(self, value: Any, base: "TracedArray | None" = None, index: Any = None):
         self._value, self._base, self._index = value, base, index
-        self._is_own = False
+        self.is_written = False  # by a constant, as a counter is
 
     def reset(self, value: np.ndarray) -> None:
         """The value it had at first."""
-        self._value, self._is_own = value, False
-
-    @property
-    def is_written(self) -> bool:
-        """Whether a constant was written to it, as to a counter."""
-        return self._is_own
+        self._value, self.is_written = value, False
 
     @property
     def __class__(self) -> type:  # pyright: ignore[reportIncompatibleMethodOverride]
@@ -102,7 +97,19 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
         found = getattr(self.value, name)
         if not callable(found):
             return wrapped(found)
-        return lambda *args, **kwargs: _apply_method(self.value, name, args, kwargs)
+
+        def method(*args: Any, **kwargs: Any) -> Any:
+            value, args = self.value, unwrapped(args)
+            kwargs = {key: unwrapped(part) for key, part in kwargs.items()}
+            if kwargs.pop("out", None) is not None:
+                raise NotTraceableError(f"writes what {name} returns into an array")
+            if has_tracer(args) and not isinstance(value, Tracer):
+                value = jnp.asarray(value)
+            if isinstance(value, Tracer):
+                kwargs.pop("order", None)
+            return wrapped(getattr(value, name)(*args, **kwargs))
+
+        return method
 
     def __len__(self) -> int:
         """Along the first axis."""
@@ -139,8 +146,8 @@ class TracedArray(np.lib.mixins.NDArrayOperatorsMixin):
             return
         index, new, value = _without_lists(unwrapped(index)), unwrapped(new), self._value
         if not has_tracer((index, new, value)):
-            if not self._is_own:  # it may be an array of the user's
-                self._value, self._is_own = np.array(value), True
+            if not self.is_written:  # it may be an array of the user's
+                self._value, self.is_written = np.array(value), True
             self._value[index] = new
             return
         whole, new = jnp.asarray(value), jnp.asarray(_as_array(new))
@@ -297,18 +304,6 @@ def _as_array(value: Any) -> Any:
     parts = [_as_array(part) for part in value]
     parts = [np.asarray(part) if isinstance(part, list | tuple) else part for part in parts]
     return jnp.asarray(parts) if len({jnp.shape(part) for part in parts}) == 1 else parts
-
-
-def _apply_method(value: Any, name: str, args: Any, kwargs: Any) -> Any:
-    args, kwargs = unwrapped(args), {key: unwrapped(part) for key, part in kwargs.items()}
-    out = kwargs.pop("out", None)
-    if out is not None:
-        raise NotTraceableError(f"writes what {name} returns into an array")
-    if has_tracer(args) and not isinstance(value, Tracer):
-        value = jnp.asarray(value)
-    if isinstance(value, Tracer):
-        kwargs.pop("order", None)
-    return wrapped(getattr(value, name)(*args, **kwargs))
 
 
 def _extreme(builtin: Callable[..., Any], beats: np.ufunc) -> Callable[..., Any]:

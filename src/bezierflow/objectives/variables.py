@@ -1,8 +1,9 @@
 """Variables that are not continuous: whole numbers, steps and choices; and functions of all
 variables as functions of those that are."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -15,10 +16,10 @@ from jaxtyping import Float, Int, PyTree
 from ..arguments import CONTROL, read_number, read_positive, shown
 from ..bezier import Raveling
 from ..kinds import kind
-from ..names import Names
+from ..names import Names, numbered
 from .functions import values_of
 from .limits import Bounds, Limit, raveling_of_bounds, read_bounds, read_constraints
-from .solver_side import number_of
+from .problem import number_of
 
 MOST_VALUES = 100_000
 """Of one variable."""
@@ -250,13 +251,12 @@ class Whole(eqx.Module):
 
     def __call__(self, x: Any) -> Any:
         """The values of the user's function."""
-        entries = [x[name] for name in self.space.names] if self.space.named else list(x)
-        rows = [i for i in self.space.discrete if self.space.is_text(i)]
-        if not rows or self.space.coded:
-            return self._values(entries)
-        if not any(isinstance(entries[i], jax.Array) for i in rows):
-            return self._values(self._with_texts(entries, [round(float(entries[i])) for i in rows]))
-        return self._switched(entries, rows)
+        space = self.space
+        entries = [x[name] for name in space.names] if space.named else list(x)
+        rows = [] if space.coded else [i for i in space.discrete if space.is_text(i)]
+        if any(isinstance(entries[i], jax.Array) for i in rows):
+            return self._switched(entries, rows)
+        return self._at({i: round(float(entries[i])) for i in rows}, entries)
 
     def _switched(self, entries: list[Any], rows: list[int]) -> Any:
         """The values where texts are numbers of a trace, which cannot hold a text: one branch for
@@ -266,25 +266,20 @@ class Whole(eqx.Module):
             place = jnp.clip(jnp.round(jnp.asarray(entries[i])), 0, size - 1).astype(int)
             number = number * size + place
 
-        def branch(places: tuple[int, ...]) -> Callable[[list[Any]], Any]:
-            def values(entries: list[Any]) -> Any:
-                found = self._values(self._with_texts(entries, list(places)))
-                return jnp.stack([jnp.asarray(one) for one in found])
+        def branch(places: tuple[int, ...], entries: list[Any]) -> jax.Array:
+            found = self._at(dict(zip(rows, places, strict=True)), entries)
+            return jnp.stack([jnp.asarray(one) for one in found])
 
-            return values
-
-        branches = [branch(places) for places in product(*map(range, sizes))]
+        branches = [partial(branch, places) for places in product(*map(range, sizes))]
         return jax.lax.switch(number, branches, [jnp.asarray(entry) for entry in entries])
 
-    def _with_texts(self, entries: list[Any], places: list[int]) -> list[Any]:
-        texts = iter(places)
-        return [
-            self.space.values[i][next(texts)] if self.space.is_text(i) else entry
+    def _at(self, texts: dict[int, int], entries: list[Any]) -> Any:
+        """The values where some variables have the texts at these places of their lists."""
+        chosen = [
+            self.space.values[i][texts[i]] if i in texts else entry
             for i, entry in enumerate(entries)
         ]
-
-    def _values(self, entries: list[Any]) -> Any:
-        return values_of(self.function, self.space.users(entries))
+        return values_of(self.function, self.space.users(chosen))
 
 
 def placed_constraints(
@@ -333,8 +328,7 @@ def read_space(variables: object, bounds: object, x0: PyTree, names: tuple[str, 
         )
     if bounds is None and not (isinstance(x0, np.ndarray | jax.Array | list | tuple)):
         return _by_name(variables)
-    raveling = raveling_of_bounds(bounds) if bounds is not None else None
-    raveling = Raveling.of(np.asarray(x0, dtype=float)) if raveling is None else raveling
+    raveling = raveling_of_bounds(bounds) or Raveling.of(np.asarray(x0, dtype=float))
     if not raveling.is_vector:
         raise ValueError(
             "variables with bounds are for x as a vector: leave bounds out, and give every variable"
@@ -344,26 +338,20 @@ def read_space(variables: object, bounds: object, x0: PyTree, names: tuple[str, 
 
 
 def _as_vector(variables: Mapping[Any, Any], box: Bounds, names: tuple[str, ...]) -> Space:
-    labels = names or tuple(f"x{i + 1}" for i in range(len(box.lower)))
+    labels = names or numbered("x", len(box.lower))
     kinds: list[Kind] = list(zip(box.lower.tolist(), box.upper.tolist(), strict=True))
     for key, one in variables.items():
         i = number_of(key, labels, "variables", "variable")
-        kinds[i] = _within(one, box, i)
+        kinds[i] = one
+        if isinstance(one, Integer | Steps):  # with the bounds of the box where it has none
+            low = box.lower[i] if one.low is None else one.low
+            kinds[i] = replace(one, low=low, high=box.upper[i] if one.high is None else one.high)
         if isinstance(one, Choice) and any(isinstance(value, str) for value in one.values):
             raise ValueError(
                 f"variables[{shown(key)}] has texts, which no vector x can hold: leave bounds out,"
                 " and give every variable by name in variables"
             )
     return _space(labels, kinds, named=False)
-
-
-def _within(one: Any, box: Bounds, i: int) -> Any:
-    """A kind with the bounds of the box where it has none of its own."""
-    if not isinstance(one, Integer | Steps):
-        return one
-    low = box.lower[i] if one.low is None else one.low
-    high = box.upper[i] if one.high is None else one.high
-    return Integer(low, high) if isinstance(one, Integer) else Steps(one.step, low, high)
 
 
 def _by_name(variables: Mapping[Any, Any]) -> Space:

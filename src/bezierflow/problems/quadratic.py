@@ -102,11 +102,7 @@ class Quadratic(AbstractSolvedProblem):
         """x*(t), the minimizer of Σ t_m f_m: the solution of (Σ t_m Q_m) x = Σ t_m Q_m c_m."""
         return weighted_center(self.matrices, self.centers, as_batch(t, self.n_objectives, "t"))
 
-    def pareto_point(
-        self, w: Float[Array | np.ndarray, "*batch n_objectives"]
-    ) -> Float[Array | np.ndarray, "*batch n_variables"]:
-        """`pareto_map`, which is onto the Pareto set by strict convexity."""
-        return self.pareto_map(w)
+    pareto_point = pareto_map  # onto the Pareto set by strict convexity
 
     def set_map(self) -> CenterMap:
         """The minimizers of weighted sums, with all objectives brought to the same scale."""
@@ -145,11 +141,7 @@ class ScaledMED(AbstractSolvedProblem):
         """
         return weighted_center(SCALES, CENTERS, as_batch(t, 3, "t"))
 
-    def pareto_point(
-        self, w: Float[Array | np.ndarray, "*batch 3"]
-    ) -> Float[Array | np.ndarray, "*batch 3"]:
-        """`pareto_map`, which is onto the Pareto set by strict convexity."""
-        return self.pareto_map(w)
+    pareto_point = pareto_map  # onto the Pareto set by strict convexity
 
     def set_map(self) -> CenterMap:
         """`pareto_map`, with derivatives."""

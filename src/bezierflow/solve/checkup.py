@@ -158,7 +158,7 @@ def _report(problem: Problem, budget: int | None) -> Checkup:
         if noise > ROUNDING:
             remarks.append(
                 f"values have a relative noise of about {noise:.0e}: gradients from differences of"
-                f" them are known to {least.accuracy(0):.0e}, and a tolerance below that cannot be"
+                f" them are known to {least.accuracy:.0e}, and a tolerance below that cannot be"
                 " reached by them"
             )
     gradient_error, wrong, bridge = None, "", problem.form.flat
