@@ -17,7 +17,7 @@ from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from .answer import Solution
-from .arguments import read_count, read_doubles, read_flag
+from .arguments import or_none, read_count, read_doubles, read_flag
 from .explorer import explore, write_study
 from .flows import Callback
 from .metrics import nondominated
@@ -63,14 +63,14 @@ def resume(
 
     Args:
         folder: what `minimize` was given as `checkpoint`.
-        objectives: the same as then; built-in problems and functions of a file (which is run to
-            load them) may be left out.
+        objectives: the same as then, with any executor; built-in problems and functions of a file
+            (which is run to load them) may be left out.
         callback: as in `minimize`.
         progress: likewise.
         every: seconds between two states in the folder, as in `Checkpoint`.
         time_limit: as in `minimize`.
         **given: arguments of `minimize`: those that a folder cannot hold, such as functions, once
-            more; larger ones of `budget`, `n_iterations` and `max_degree`; the `executor`.
+            more; larger ones of `budget`, `n_iterations` and `max_degree`.
     """
     path = Path(folder)
     records = read_journal(path / JOURNAL)
@@ -95,7 +95,6 @@ def resume(
     kept = Arguments.read(path / ARGUMENTS).values(given, path, f"bf.resume({str(folder)!r}")
     return minimize(
         **with_limits(kept),
-        executor=given.get("executor"),
         callback=callback,
         progress=progress,
         time_limit=time_limit,
@@ -173,11 +172,8 @@ class Study:
             search = self._run = _AskedRun(**call)
             # the thread of the run refers to the run alone, so that a study can be forgotten
             weakref.finalize(self, search.close)
-        self._restore = search.restore
-        if folder is None:
-            self._log = LoggedSearch(search)
-            return
-        self.folder, about = Path(folder), {"versions": versions()}
+        self._restore, about = search.restore, {"versions": versions()}
+        self.folder = or_none(Path, folder)
         # the settings of a Surrogate are in the journal; a flow and its arguments need an archive
         with open_search(
             folder,
@@ -185,8 +181,8 @@ class Study:
             search.restore,
             about,
             lambda path: settle_arguments(path / CALL, call) if call else None,
-        ):
-            pass
+        ) as log:
+            self._log = log if folder is None else None
 
     @classmethod
     def open(cls, folder: str | PathLike[str]) -> "Study":
@@ -217,7 +213,7 @@ class Study:
             opened = open_search(self.folder, None, self._restore)
         else:
             records = read_journal(self.folder / JOURNAL)
-            opened = nullcontext(LoggedSearch.restored(self._restore, records))
+            opened = nullcontext(LoggedSearch(self._restore, records))
         with opened as log:
             assert log is not None
             # in the order of arrival, so that every reader sees the same state
@@ -269,8 +265,11 @@ class Study:
             named = Counter(number for number, *_ in rows if number is not None)
             for number in [number for number, n in named.items() if n > 1]:
                 raise ValueError(f"numbers must name each design only once, got {number!r} twice")
+            known = {one.number: one for one in log.current if one.number is not None}
+            asked = log.search.pending | log.asked
             # all rows are checked before anything is written
-            new = _evaluations(log, rows)
+            told = [_evaluation(log, known.get(cast(int, row[0])), asked, row) for row in rows]
+            new = list(filter(None, told))
             log.tell(*log.arrive(*new))
             return len(new)
 
@@ -436,47 +435,28 @@ def _same(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.asarray(np.abs(a - b).max(axis=-1) <= ROUNDING * (1 + np.abs(b).max()))
 
 
-def _evaluations(log: LoggedSearch, rows: Sequence[Row]) -> list[Evaluation]:
-    """Results, checked; without those that say nothing new."""
-    known = {one.number: one for one in log.current if one.number is not None}
-    asked = log.search.pending | log.asked
-    new = [_evaluation(log, known.get(cast(int, row[0])), asked, row) for row in rows]
-    return [one for one in new if one is not None]
-
-
 def _evaluation(
     log: LoggedSearch, known: Evaluation | None, asked: Mapping[int, Any], row: Row
 ) -> Evaluation | None:
     """One result, checked, beside what is known of its number and all designs that were asked for;
     None where it says nothing new."""
-    settings, M = log.search.settings, log.search.settings["n_objectives"]
     number, _, y, jac = row
-    design = _design(log, row, known, asked)
+    settings, design = log.search.settings, _design(log, row, known, asked)
     lower, upper = settings.get("lower", -np.inf), settings.get("upper", np.inf)
     if not np.all((lower <= design) & (design <= upper)):
         raise ValueError(f"x must lie within the bounds of the study, got {design.tolist()}")
-    if y is None or isinstance(y, str):
-        one = Evaluation(number, design, None, y or "told as failed")
-    else:
-        values = read_doubles(y, "y", f"{M} numbers").ravel()
-        if len(values) != M:
-            raise ValueError(f"y must have {M} values per design, got {values.tolist()}")
-        failure = "" if np.isfinite(values).all() else f"told as {values.tolist()}"
-        jac = _jacobian(jac, settings.get("with_jac", False), M, design)
-        one = Evaluation(number, design, values, failure, jac=jac)
+    y, failure, jac = _values(settings, y, jac, design)
+    one = Evaluation(number, design, y, failure, jac=jac)
     if one.skipped and number not in log.asked:  # a flow cannot do without what it asks for
         raise ValueError(f"{number!r} cannot be skipped: nobody asked for it")
-    return one if known is None else _correction(log, known, one)
-
-
-def _correction(log: LoggedSearch, known: Evaluation, one: Evaluation) -> Evaluation | None:
-    """A result with a number that is known; None where it says the same once more."""
-    same = np.array_equal(known.x, one.x) and known.failure == one.failure
-    if same and (known.failed or np.array_equal(np.asarray(known.y), np.asarray(one.y))):
+    if known is None:
+        return one
+    same = np.array_equal(known.x, design) and known.failure == failure
+    if same and (known.failed or np.array_equal(np.asarray(known.y), np.asarray(y))):
         return None
     if log.search.memory is None:
         raise ValueError(
-            f"number {one.number!r} was told before, and a flow cannot forget what it was told:"
+            f"number {number!r} was told before, and a flow cannot forget what it was told:"
             " begin another study with the corrected values"
         )
     return one
@@ -501,17 +481,26 @@ def _design(
     return x
 
 
-def _jacobian(jac: Any, with_jac: bool, M: int, x: np.ndarray) -> np.ndarray | None:
-    """Gradients that come with values, checked."""
+def _values(
+    settings: Mapping[str, Any], y: Any, jac: Any, x: np.ndarray
+) -> tuple[np.ndarray | None, str, np.ndarray | None]:
+    """Values, why they are of no use, empty where they are, and gradients, checked."""
+    if y is None or isinstance(y, str):
+        return None, y or "told as failed", None
+    M, with_jac = settings["n_objectives"], settings.get("with_jac", False)
+    values = read_doubles(y, "y", f"{M} numbers").ravel()
+    if len(values) != M:
+        raise ValueError(f"y must have {M} values per design, got {values.tolist()}")
     if with_jac == (jac is None):
         wanted = "be given: gradients are told" if with_jac else "be None: with_jac=True is needed"
         raise TypeError(f"jac must {wanted} with the values")
-    if jac is None:
-        return None
-    jac = read_doubles(jac, "jac", f"{M} gradients")
-    if jac.size != M * len(x):
-        raise ValueError(f"jac must have the shape {(M, len(x))}, got {jac.shape}")
-    return jac.reshape(M, len(x))
+    if jac is not None:
+        jac = read_doubles(jac, "jac", f"{M} gradients")
+        if jac.size != M * len(x):
+            raise ValueError(f"jac must have the shape {(M, len(x))}, got {jac.shape}")
+        jac = jac.reshape(M, len(x))
+    failure = "" if np.isfinite(values).all() else f"told as {values.tolist()}"
+    return values, failure, jac
 
 
 class _Closed(BaseException):

@@ -96,7 +96,6 @@ RUNS = {
     "time_limit": ("1", 0, -1.0, np.nan, np.inf, [1.0], True),
     "progress": ("yes", 3, 0.5),
     "checkpoint": (3, ["run"], True),
-    "executor": (0, -1, 2.5, "4", True, [2]),
 }
 """Arguments of `minimize`, and of `check` where it has them, with values that none of them
 takes."""
@@ -138,6 +137,9 @@ CALLS = {
     ],
     "jac": [lambda v=v: bf.Objectives(f, jac=v) for v in (3, "2-point", [3])],
     "hess": [lambda v=v: bf.Objectives(f, hess=v) for v in (3, "2-point", (lambda x: x))],
+    "executor": [
+        minimize(objectives=bf.Objectives(f, executor=v)) for v in (0, -1, 2.5, "4", True, [2])
+    ],
     "every": [lambda v=v: bf.Checkpoint("run", v) for v in ("1", -1, np.nan, None, True)],
     "t": [
         lambda v=v, call=call: call(v)
@@ -310,7 +312,6 @@ def test_every_argument_of_minimize_is_misused():
     assert list(inspect.signature(bf.minimize).parameters) == [
         *("objectives", "x0", "method", "bounds", "constraints", "maximize", "transforms"),
         *("variables", "tol", "budget", "time_limit", "seed", "callback", "progress", "checkpoint"),
-        "executor",
     ]
     assert set(inspect.signature(bf.minimize).parameters) == RUNS.keys()
 

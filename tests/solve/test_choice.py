@@ -63,12 +63,27 @@ def test_a_surrogate_that_was_chosen_keeps_the_budget_and_what_is_known():
     slow = Slow()
     solution = bf.minimize(slow, bounds=(0.0, 1.0), x0=np.full(2, 0.3), budget=8)
     assert slow.n == solution.stats.evaluations.objective <= 8
+    assert sum(part.objective for part in solution.stats.calls.made.values()) == slow.n
     words = "by a surrogate, since 8 calls of 0.0"
     assert solution.made_by["chosen"].startswith(words)
     assert words in solution.result.message
-    X, F = solution.evaluated
+    X, F = solution.evaluated.X, solution.evaluated.F
     np.testing.assert_array_equal(X[0], [0.3, 0.3])
     np.testing.assert_array_equal(F, [called(x) for x in X])
+
+
+class Delayed(Slow):
+    """Waits in its first calls only, as on a busy machine."""
+
+    def __call__(self, x):
+        self.n += 1
+        time.sleep(0.02 * (self.n <= 2))
+        return self.function(x)
+
+
+def test_a_call_that_waited_for_a_busy_machine_is_not_a_slow_one():
+    found = bf.minimize(Delayed(), bounds=BOX, budget=60)
+    assert found.made_by["chosen"].startswith("by values alone")
 
 
 def test_a_run_says_why(tmp_path):

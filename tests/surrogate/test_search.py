@@ -165,7 +165,7 @@ def test_noise_of_values_is_learned_and_part_of_predictions(problem):
     search = problem.new(budget=40)
     x = RNG(0).uniform(*problem.bounds, (30, 2))
     search.tell(x, problem.values(x) + 0.5 * RNG(1).standard_normal((30, 2)))
-    _, posterior = search.model()
+    _, posterior, _ = search.model()
     np.testing.assert_allclose(posterior.scale * np.sqrt(posterior.nugget), 0.5, rtol=0.5)
     search.ask(1)
     for _, (_, std) in search.held_out.open.items():
@@ -290,7 +290,7 @@ def test_worst_values_out_of_reach_are_said_and_left_out_of_account(problem, tol
 @pytest.mark.slow
 def test_a_set_of_which_little_is_of_use_is_found(problem, told):
     search = told()
-    _, posterior = search.model()
+    _, posterior, _ = search.model()
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     x, y = search.evaluated
     whole = find_sets(mean_path(posterior), in_cube(search, x), np.full(2, np.inf), RNG(0))[0]

@@ -2,9 +2,9 @@
 
 from .archives import Manifest, file_at_fault, read_archive, write_archive, write_atomically
 from .cloud_fitting import FitOptions, PointsFit, SurfaceMap, extreme_points, project, stiffness
-from .files import check_arrays
+from .files import check_arrays, describe_surface
 from .fitting import FitDiagnostics, fit, least_squares
-from .model import BezierSimplex, describe_surface, load_surface, restore_surface
+from .model import BezierSimplex, load_surface, restore_surface
 from .nets import (
     basis,
     design_matrix,

@@ -51,18 +51,20 @@ BSF_TYPES = {"float16": "torch.float16", "float32": "torch.float32", "float64": 
 
 
 class Net(NamedTuple):
-    """A surface as plain data: control points, a pytree with one row per d ∈ N^M_D, M and D."""
+    """A surface as plain data, which a `BezierSimplex` is made of: control points, a pytree with
+    one row per d ∈ N^M_D, M and D."""
 
     control_points: PyTree
     n_objectives: int
     degree: int
 
 
-def describe_net(net: Net, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
-    """The net as a part of an archive: for the manifest, and its arrays, `name/0` and onward."""
+def describe_surface(surface: Any, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
+    """A `BezierSimplex`, or its `Net`, as a part of an archive: for the manifest, and its arrays,
+    `name/0` and onward."""
     arrays: dict[str, np.ndarray] = {}
-    structure = _describe(net.control_points, name, arrays)
-    sizes = {"n_objectives": net.n_objectives, "degree": net.degree}
+    structure = _describe(surface.control_points, name, arrays)
+    sizes = {"n_objectives": surface.n_objectives, "degree": surface.degree}
     return {**sizes, "control_points": structure}, arrays
 
 
@@ -93,7 +95,7 @@ def _describe(tree: PyTree, name: str, arrays: dict[str, np.ndarray]) -> Manifes
 
 
 def restore_net(description: Manifest, arrays: Mapping[str, np.ndarray]) -> Net:
-    """The net that `describe_net` described."""
+    """The net that `describe_surface` described."""
     try:
         sizes = description["n_objectives"], description["degree"]
         if any(type(size) is not int for size in sizes):
@@ -135,7 +137,7 @@ def check_arrays(
 
 
 def _save_bez(net: Net, path: Path) -> None:
-    description, arrays = describe_net(net, "control_points")
+    description, arrays = describe_surface(net, "control_points")
     write_archive(path, {"kind": "surface", **description}, arrays)
 
 

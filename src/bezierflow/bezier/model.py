@@ -9,14 +9,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, PyTree
-from numpy.typing import ArrayLike
 
 from ..arguments import read_count, read_doubles
 from ..kinds import kind
 from ..precision import in_double_precision, is_double, is_traced, on_host
 from ..simplex import check_face, check_on_simplex, controls_on_face, n_controls
 from .archives import Manifest, file_at_fault
-from .files import Net, describe_net, file_format, restore_net
+from .files import Net, file_format, restore_net
 from .nets import (
     combine,
     design_matrix,
@@ -60,11 +59,10 @@ class BezierSimplex(eqx.Module):
     def constant(cls, x: PyTree, n_objectives: int, degree: int) -> "BezierSimplex":
         """The surface that is x everywhere: every control point is x."""
         size, x = n_controls(n_objectives, degree), jax.tree.map(_as_array, x)
-
-        def repeat(x: PyTree) -> PyTree:
-            return jax.tree.map(lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape)), x)
-
-        return cls(in_double_precision(repeat, x), n_objectives, degree)
+        rows = in_double_precision(
+            partial(jax.tree.map, lambda leaf: jnp.broadcast_to(leaf, (size, *leaf.shape))), x
+        )
+        return cls(rows, n_objectives, degree)
 
     @property
     def n_controls(self) -> int:
@@ -82,7 +80,7 @@ class BezierSimplex(eqx.Module):
         Numbers that are no point of the simplex are refused; inside a `jit`, `grad` or `vmap` they
         are not known and b is the polynomial that it is.
         """
-        t = self._check_on_simplex(t)
+        t = check_on_simplex(t, self.n_objectives)
         if self._is_for_host(t):
             Z = design_matrix(np.asarray(t).reshape(-1, self.n_objectives), self.degree)
             return _on_matrices(
@@ -106,7 +104,8 @@ class BezierSimplex(eqx.Module):
 
         Only differences of them have a meaning on the simplex.
         """
-        t, M, degree = self._check_on_simplex(t), self.n_objectives, self.degree
+        M, degree = self.n_objectives, self.degree
+        t = check_on_simplex(t, M)
         if self._is_for_host(t):
             rows = np.asarray(t, dtype=float).reshape(-1, M)
 
@@ -149,7 +148,7 @@ class BezierSimplex(eqx.Module):
         self, vertices: Float[Array | np.ndarray, "n_corners n_objectives"]
     ) -> "BezierSimplex":
         """The same map over the sub-simplex with these corners, s ↦ b(sᵀ vertices)."""
-        vertices = self._check_on_simplex(vertices, "vertices")
+        vertices = check_on_simplex(vertices, self.n_objectives, "vertices")
         if vertices.ndim != 2:
             raise ValueError(
                 "vertices must be a matrix with one point of the simplex per row, got shape"
@@ -194,18 +193,6 @@ class BezierSimplex(eqx.Module):
         write, _ = file_format(path)
         write(Net(on_host(self.control_points), self.n_objectives, self.degree), path)
 
-    def _check_on_simplex(self, t: ArrayLike, name: str = "t") -> Array | np.ndarray:
-        if not isinstance(t, jax.Array | np.ndarray):
-            t = read_doubles(t, name, "points of the simplex, coordinates last")
-        if t.ndim < 1 or t.shape[-1] != self.n_objectives:
-            raise ValueError(
-                f"{name} must have {self.n_objectives} coordinates along its last axis, got shape"
-                f" {t.shape}"
-            )
-        if not is_traced(t):
-            check_on_simplex(np.asarray(t), self.n_objectives, name)
-        return t
-
 
 def _as_array(leaf: PyTree) -> PyTree:
     """What is an array stays as it is, an abstract one too; numbers become arrays."""
@@ -235,11 +222,13 @@ def _evaluate(control_points: PyTree, t: Array, degree: int) -> PyTree:
 
 @partial(jax.jit, static_argnums=(2, 3))
 def _derivative(control_points: PyTree, t: Array, n_objectives: int, degree: int) -> PyTree:
-    def at_t(partials: Array) -> Array:
-        return jnp.stack([_evaluate(P, t, max(degree - 1, 0)) for P in partials], axis=-1)
-
     slopes = _on_matrices(lambda P: differentiate(P, n_objectives, degree), control_points)
-    return jax.tree.map(at_t, slopes)
+    return jax.tree.map(
+        lambda partials: jnp.stack(
+            [_evaluate(P, t, max(degree - 1, 0)) for P in partials], axis=-1
+        ),
+        slopes,
+    )
 
 
 def load_surface(path: str | PathLike[str]) -> BezierSimplex:
@@ -252,11 +241,6 @@ def load_surface(path: str | PathLike[str]) -> BezierSimplex:
     _, read = file_format(path)
     with file_at_fault(path):
         return BezierSimplex(*read(path))
-
-
-def describe_surface(surface: BezierSimplex, name: str) -> tuple[Manifest, dict[str, np.ndarray]]:
-    """The surface as a part of an archive: for the manifest, and arrays `name/0` and onward."""
-    return describe_net(Net(surface.control_points, surface.n_objectives, surface.degree), name)
 
 
 def restore_surface(description: Manifest, arrays: Mapping[str, np.ndarray]) -> BezierSimplex:

@@ -28,34 +28,6 @@ NOISE = {
 """Prior means of the log nugget; two are a mixture of equal parts."""
 
 
-@jax.custom_jvp
-def correlation(s: Float[Array, "*shape"], kind: Numbers) -> Float[Array, "*shape"]:
-    """The kernel of number `kind` in `KINDS`. Traceable, and so are two derivatives by s."""
-    r = jnp.sqrt(5 * s)
-    return jnp.where(kind == 0, 1.0, 1 + r + r * r / 3) * _decay(s, r, kind)
-
-
-@jax.custom_jvp
-def _slope(s: Array, kind: Numbers) -> Array:
-    r = jnp.sqrt(5 * s)
-    return jnp.where(kind == 0, -1 / 2, -5 / 6 * (1 + r)) * _decay(s, r, kind)
-
-
-def _decay(s: Array, r: Array, kind: Numbers) -> Array:
-    # One exponential for either kernel: exponentials take most of the time of a posterior mean.
-    return jnp.exp(jnp.where(kind == 0, -s / 2, -r))
-
-
-# The chain rule would divide the derivatives of Matérn's kernel by r, which is 0 at the data.
-correlation.defjvps(lambda ds, _, s, kind: _slope(s, kind) * ds, None)
-_slope.defjvps(
-    lambda ds, _, s, kind: (
-        jnp.where(kind == 0, 1 / 4, 25 / 12) * _decay(s, jnp.sqrt(5 * s), kind) * ds
-    ),
-    None,
-)
-
-
 def correlation_and_slope(s: Any, kind: Any) -> tuple[Any, Any]:
     """A kernel and its derivative by s: of arrays of NumPy with a name of `KINDS`, since fits need
     no compiled program, or of JAX with its number."""
@@ -67,6 +39,32 @@ def correlation_and_slope(s: Any, kind: Any) -> tuple[Any, Any]:
         decay = _decay(s, r, kind)
     k = xp.where(is_rbf, 1.0, 1 + r + r * r / 3)
     return k * decay, xp.where(is_rbf, -1 / 2, -5 / 6 * (1 + r)) * decay
+
+
+def _decay(s: Array, r: Array, kind: Numbers) -> Array:
+    # One exponential for either kernel: exponentials take most of the time of a posterior mean.
+    return jnp.exp(jnp.where(kind == 0, -s / 2, -r))
+
+
+@jax.custom_jvp
+def correlation(s: Float[Array, "*shape"], kind: Numbers) -> Float[Array, "*shape"]:
+    """The kernel of number `kind` in `KINDS`. Traceable, and so are two derivatives by s."""
+    return correlation_and_slope(s, kind)[0]
+
+
+@jax.custom_jvp
+def _slope(s: Array, kind: Numbers) -> Array:
+    return correlation_and_slope(s, kind)[1]
+
+
+# The chain rule would divide the derivatives of Matérn's kernel by r, which is 0 at the data.
+correlation.defjvps(lambda ds, _, s, kind: _slope(s, kind) * ds, None)
+_slope.defjvps(
+    lambda ds, _, s, kind: (
+        jnp.where(kind == 0, 1 / 4, 25 / 12) * _decay(s, jnp.sqrt(5 * s), kind) * ds
+    ),
+    None,
+)
 
 
 class Fit(NamedTuple):

@@ -61,12 +61,6 @@ class Posterior(eqx.Module):
 
     def mean(self, u: Float[Numbers, " n_variables"]) -> Float[Array, " M"]:
         """The expected values at a point. Traceable, and so are two derivatives."""
-        return jnp.asarray(self.shift) + jnp.asarray(self.scale) * self.scaled(u, self.alpha)
-
-    def scaled(
-        self, u: Float[Numbers, " n_variables"], alpha: Float[Numbers, "M N"]
-    ) -> Float[Array, " M"]:
-        """Level and kernels with the coefficients alpha, as standardized values."""
 
         def one(
             lengths: Array, variance: Array, level: Array, kind: Array, coefficients: Array
@@ -76,9 +70,9 @@ class Posterior(eqx.Module):
             k = jnp.where(self.is_point, correlation(s, kind), 0.0)
             return level + variance * k @ coefficients
 
-        return jax.vmap(one)(
-            *map(jnp.asarray, (self.lengths, self.variance, self.level, self.kind, alpha))
-        )
+        each = self.lengths, self.variance, self.level, self.kind, self.alpha
+        scaled = jax.vmap(one)(*map(jnp.asarray, each))
+        return jnp.asarray(self.shift) + jnp.asarray(self.scale) * scaled
 
     def covariance(self, u: Float[Numbers, "k n_variables"]) -> Float[Array, "M k k"]:
         """The covariances of standardized values among points, without noise."""
@@ -262,14 +256,6 @@ class Paths(eqx.Module):
         return jax.vmap(one)(tuple(map(jnp.asarray, (*each, height, alpha))))
 
 
-def _prior_path(
-    posterior: Posterior, frequency: Numbers, phase: Numbers, height: Numbers, u: Numbers
-) -> Float[Array, " M"]:
-    """The prior path at u, without the level."""
-    size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / max(frequency.shape[1], 1))
-    return size * jnp.sum(height * jnp.cos(frequency @ u + phase), axis=1)
-
-
 def mean_path(posterior: Posterior) -> Paths:
     """The posterior mean, as the only path."""
     M, L = np.shape(posterior.lengths)
@@ -299,10 +285,12 @@ def _coefficients(
     posterior: Posterior, frequency: Numbers, phase: Numbers, height: Numbers, noise: Numbers
 ) -> Array:
     """Alpha of a path: K⁻¹ (y − prior path − noise), where y is in the alpha of the mean."""
-    prior = jax.vmap(lambda u: _prior_path(posterior, frequency, phase, height, u))(
-        posterior.points
-    ).T
-    seen = prior + jnp.sqrt(posterior.nugget)[:, None] * noise
+    size = jnp.sqrt(2 * jnp.asarray(posterior.variance) / max(frequency.shape[1], 1))
+
+    def prior(u: Array) -> Array:
+        return size * jnp.sum(height * jnp.cos(frequency @ u + phase), axis=1)
+
+    seen = jax.vmap(prior)(posterior.points).T + jnp.sqrt(posterior.nugget)[:, None] * noise
     miss = jnp.where(posterior.is_point, seen, 0.0)
     return jnp.asarray(posterior.alpha) - jax.vmap(
         lambda factor, miss: cho_solve((factor, True), miss)

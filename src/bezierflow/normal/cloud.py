@@ -62,7 +62,10 @@ def observe(
     length = np.linalg.norm(found.displacement, axis=1)
     longest = numbers.straight * diameter
     share = np.minimum(1, longest / np.maximum(length, 1e-300))
-    miss = curvature.assumed_miss(x, length)
+    # usually |y|²/ℓ, with ℓ as in `Schedule.straight`
+    to_corner = np.linalg.norm(x[:, None, :] - curvature.corners[None], axis=2)
+    straight = np.minimum(longest, to_corner.min(axis=1, initial=np.inf))
+    miss = np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
     if sight.miss is not None:
         miss = np.where(np.isnan(sight.miss), miss, sight.miss)
     # Where the second-order condition fails the displacement leads to a saddle, if anywhere.
@@ -91,11 +94,28 @@ def probe(
         t should be called back: they hold for this surface alone, and their t are fixed (they
         belong to no face).
     """
+    numbers, diameter = curvature.schedule, curvature.diameter
     sight = curvature.look(x, t > 0, tangents, near=near)
     cloud, follow = observe(curvature, t, x, sight)
-    distance, recall = _beyond(curvature, sight, t)
-    settled, rows = [], np.flatnonzero(sight.linearization.valid)
-    for _ in range(curvature.schedule.following):
+    found = sight.linearization
+    distance = np.where(found.valid, np.linalg.norm(found.displacement, axis=1), diameter)
+    recall, beyond = Cloud.empty(t.shape[1], *found.tangents.shape[1:]), found.beyond(t > 0)
+    # The set goes on past its boundary as a set of critical points with a negative multiplier. To
+    # learn its shape, that part is as good as any, but a surface that reaches there is wrong, and
+    # only the displacement with support rows sees it.
+    if beyond.any():
+        inward = curvature.look_back(sight, beyond, t > 0)
+        length = np.linalg.norm(inward.displacement, axis=1)
+        distance[beyond] = np.where(inward.valid, length, diameter)
+        # Only where a surface is near the set but for this: a farther one first has to come nearer.
+        farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
+        due = inward.valid & farther & (length < numbers.near * diameter)
+        points = sight.derivatives.points[beyond] + numbers.recall_inward * inward.displacement
+        nowhere = np.zeros((len(points), t.shape[1]), dtype=bool)
+        recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.follow * length)
+        recall = recall.take(due)
+    settled, rows = [], np.flatnonzero(found.valid)
+    for _ in range(numbers.following):
         if not follow.any() or follow.sum() > curvature.evaluator.left:
             break
         settled.append(cloud.take(~follow))
@@ -106,30 +126,3 @@ def probe(
     for part in settled:
         cloud = part.join(cloud)
     return cloud, distance, recall
-
-
-def _beyond(
-    curvature: Curvature, sight: Sight, t: np.ndarray
-) -> tuple[Float[np.ndarray, " n"], Cloud]:
-    """The distances of all points, and where to call those back that lie beyond the boundary of the
-    set.
-
-    The set goes on past its boundary as a set of critical points with a negative multiplier. To
-    learn its shape, that part is as good as any, but a surface that reaches there is wrong, and
-    only the displacement with support rows sees it.
-    """
-    numbers, diameter, found = curvature.schedule, curvature.diameter, sight.linearization
-    distance = np.where(found.valid, np.linalg.norm(found.displacement, axis=1), diameter)
-    beyond = found.beyond(t > 0)
-    if not beyond.any():
-        return distance, Cloud.empty(t.shape[1], *found.tangents.shape[1:])
-    inward = curvature.look_back(sight, beyond, t > 0)
-    length = np.linalg.norm(inward.displacement, axis=1)
-    distance[beyond] = np.where(inward.valid, length, diameter)
-    # Only where a surface is near the set but for this: a farther one first has to come nearer.
-    farther = length > numbers.recall_excess * distance[~beyond].max(initial=0.0)
-    due = inward.valid & farther & (length < numbers.near * diameter)
-    points = sight.derivatives.points[beyond] + numbers.recall_inward * inward.displacement
-    nowhere = np.zeros((len(points), t.shape[1]), dtype=bool)
-    recall = Cloud(t[beyond], nowhere, points, inward.tangents, numbers.follow * length)
-    return distance, recall.take(due)

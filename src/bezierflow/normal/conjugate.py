@@ -27,7 +27,7 @@ from ..objectives import BudgetSpentError, FlatObjectives
 from ..precision import ROUNDING
 from .displacement import Column, Values
 from .schedule import USUAL
-from .span import HIGHEST, Layout
+from .span import HIGHEST, Layout, filled
 
 Kind = Literal["free", "none"]
 """Products of Hessians with vectors by differentiating twice, or as differences of gradients."""
@@ -150,7 +150,7 @@ class LongEvaluator:
         if most < 1:
             raise BudgetSpentError
         if scales is None:  # ones: a second program without a preconditioner would cost more
-            ones = _ones(self.layout, self.n_objectives, self.n_variables)
+            ones = filled(self.layout, self.n_objectives, self.n_variables, 1.0)
             scales = ones, np.ones(systems.curvature.shape)
         parts = Systems(*[np.asarray(part, dtype=self.layout.dtype) for part in systems])
         shares = scales[0], scales[1].astype(self.layout.dtype)
@@ -205,11 +205,6 @@ def _look(layout: Layout, objectives: FlatObjectives, x: Array) -> tuple[Array, 
 @program
 def _values(layout: Layout, objectives: FlatObjectives, x: Array) -> Array:
     return layout.whole(jax.vmap(objectives)(layout.split(x)))
-
-
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _ones(layout: Layout, n_objectives: int, n_variables: int) -> Array:
-    return layout.split(jnp.ones((n_objectives, n_variables), layout.dtype))
 
 
 @program

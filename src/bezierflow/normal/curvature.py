@@ -19,13 +19,11 @@ import jax
 import numpy as np
 from jaxtyping import Bool, Float, Int
 
-from ..evaluations import Evaluations
 from ..kinds import kind
-from ..objectives import Derivatives, FlatObjectives, JaxEvaluator
+from ..objectives import Derivatives, JaxEvaluator
 from .conjugate import LongEvaluator
 from .displacement import Column, Faces, Linearization, Values
 from .schedule import USUAL, Schedule
-from .settings import Settings
 from .span import resize
 
 Rows = Float[np.ndarray, "_ width"]
@@ -36,7 +34,7 @@ Frames = Float[np.ndarray, "n width n_tangents"]
 
 Record = TypeVar("Record")
 Evaluator = TypeVar("Evaluator", bound=JaxEvaluator | LongEvaluator)
-Kept = TypeVar("Kept", bound="AbstractMemory")
+Memory = TypeVar("Memory")
 
 
 @kind("normal.sample/1")
@@ -116,35 +114,10 @@ class Sight(NamedTuple):
     miss: Column | None = None
 
 
-class AbstractMemory(abc.ABC):
-    """What a curvature keeps between steps. A frozen record: it is a part of states."""
-
-    @abc.abstractmethod
-    def open(
-        self,
-        objectives: FlatObjectives,
-        settings: Settings,
-        corners: Rows,
-        diameter: float = 0.0,
-        error: float = 1.0,
-        spent: Evaluations | None = None,
-    ) -> "Curvature":
-        """The curvature for one step of a run that has spent so much."""
-
-    @abc.abstractmethod
-    def points(self, rows: Rows) -> Float[np.ndarray, "n n_variables"]:
-        """Points as variables, on the host."""
-
-    @abc.abstractmethod
-    def tidied(self, record: Record, spare: float) -> tuple["AbstractMemory", Record]:
-        """The memory without what nothing in the record needs any more, and the record in its
-        coordinates."""
-
-
 @dataclass
-class Curvature(abc.ABC, Generic[Evaluator, Kept]):
-    """Looks at points with second derivatives. It lives for one step: its counts and its memory go
-    into the next state.
+class Curvature(abc.ABC, Generic[Evaluator, Memory]):
+    """Looks at points with second derivatives. It lives for one step: its counts and its memory, a
+    frozen record that opens the curvature of the next step, go into the next state.
 
     Attributes:
         evaluator: the objectives.
@@ -170,7 +143,7 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
     schedule: Schedule = USUAL
     noise: float = 0.0
     error: float = 1.0
-    memory: Kept = field(kw_only=True)
+    memory: Memory = field(kw_only=True)
     width: int = field(init=False)
     rounding: float = field(init=False)
     product_rounding: float = field(init=False)
@@ -244,18 +217,18 @@ class Curvature(abc.ABC, Generic[Evaluator, Kept]):
         """Unit vectors that no problem is likely to be symmetric in, nearly orthogonal."""
 
     @abc.abstractmethod
-    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: object = None) -> None:
         """Measures everything by these corners from now on, and borrows curvature from this memory
         instead of its own, if one is given."""
 
-    def assumed_miss(self, x: Rows, length: Column) -> Column:
-        """By how much displacements of these lengths usually miss the set: |y|²/ℓ, with ℓ as in
-        `Schedule.straight`."""
-        to_corner = np.linalg.norm(x[:, None, :] - self.corners[None], axis=2)
-        straight = np.minimum(
-            self.schedule.straight * self.diameter, to_corner.min(axis=1, initial=np.inf)
-        )
-        return np.where(length > 0, length**2 / np.maximum(straight, 1e-300), 0.0)
+
+def steepness(
+    points: Rows, gradients: Float[np.ndarray, "n n_objectives width"], corners: Rows
+) -> Values:
+    """|g_m|/r_m, with r_m the distance to the minimizer of f_m: the unit that curvature is borrowed
+    in; 0 at a minimizer itself."""
+    away = np.linalg.norm(points[:, None] - corners[None], axis=2)
+    return np.linalg.norm(gradients, axis=2) / np.where(away > 0, away, np.inf)
 
 
 def uneven(n: int, width: int) -> Float[np.ndarray, "n width"]:

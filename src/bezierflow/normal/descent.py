@@ -13,7 +13,6 @@ as that of a quadratic. Where H is not positive definite, it is bent along the g
 """
 
 from dataclasses import replace
-from typing import TypeVar
 
 import jax
 import numpy as np
@@ -21,7 +20,7 @@ from jaxtyping import Bool, Float
 
 from ..objectives import replace_rows
 from ..precision import ROUNDING
-from .curvature import Curvature, Descent, Rows, Sample, at_width
+from .curvature import Curvature, Descent, Record, Rows, Sample, at_width
 
 TINY = 1e-300
 """Keeps a division by a length of 0 finite."""
@@ -66,46 +65,10 @@ def find_minimizers(
 def descend(curvature: Curvature, descent: Descent) -> Descent:
     """One trial point for every row that is still active: evaluate, accept or shorten, and choose
     the next."""
-    rows = np.flatnonzero(descent.active)
+    rows, numbers = np.flatnonzero(descent.active), curvature.schedule
     descent = at_width(descent, curvature.reserve(len(rows)))
-    step = _next(curvature, descent.take(rows))
-    return jax.tree.map(lambda old, new: replace_rows(old, rows, new), descent, step)
-
-
-def not_unique(curvature: Curvature, descent: Descent) -> Bool[np.ndarray, " n"]:
-    """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has
-    no slope."""
-    numbers = curvature.schedule
-    smooth = descent.best.slope < numbers.negligible * np.maximum(descent.first_slope, TINY)
-    if not (descent.converged & smooth).any() or descent.weights.shape[1] == 1:
-        return np.zeros(len(descent.weights), dtype=bool)
-    flatness, _ = curvature.flatness(descent.best, descent.weights)
-    return descent.converged & smooth & (flatness <= curvature.singular)
-
-
-def break_ties(
-    curvature: Curvature, descent: Descent, tied: Bool[np.ndarray, " n_objectives"]
-) -> Descent:
-    """Minimizations from where the first ones ended, each tied objective now with a small weight on
-    the others.
-
-    The lexicographic choice: among the minimizers of f_m, one that is best for the sum of the
-    others in units of their slopes.
-    """
-    numbers, own = curvature.schedule, np.eye(len(tied), dtype=bool)
-    slopes = np.maximum(descent.first_slope, TINY)
-    # above the error of products, or the Hessians of the others would drown in it
-    weight = max(numbers.tie_weight, 8 * curvature.product_rounding)
-    others = weight * slopes[:, None] / slopes[None, :]
-    weights = np.where(tied[:, None] & ~own, others, own)
-    return replace(
-        start_descent(weights, descent.x), active=tied, converged=descent.converged & ~tied
-    )
-
-
-def _next(curvature: Curvature, state: Descent) -> Descent:
-    """The state of active rows after one more trial point."""
-    numbers, sample = curvature.schedule, curvature.sample(state)
+    state = descent.take(rows)
+    sample = curvature.sample(state)
     state = at_width(state, sample.x.shape[1])
     differentiable = np.asarray(np.isfinite(sample.newton).all(axis=1))
     better, factor = _improves(curvature, sample, state.best), _factor(curvature, sample, state)
@@ -155,7 +118,39 @@ def _next(curvature: Curvature, state: Descent) -> Descent:
     # The value at a kink may not be compared with: the point beside it is higher, and yet the way
     # to go on.
     best = replace(best, value=np.where(kink & ~done, np.inf, best.value))
-    return replace(proposal, best=best, active=~done, converged=found & ~over)
+    after = replace(proposal, best=best, active=~done, converged=found & ~over)
+    return jax.tree.map(lambda old, new: replace_rows(old, rows, new), descent, after)
+
+
+def not_unique(curvature: Curvature, descent: Descent) -> Bool[np.ndarray, " n"]:
+    """Which minimizations ended at a smooth minimum with a singular Hessian. A kink hit exactly has
+    no slope."""
+    numbers = curvature.schedule
+    smooth = descent.best.slope < numbers.negligible * np.maximum(descent.first_slope, TINY)
+    if not (descent.converged & smooth).any() or descent.weights.shape[1] == 1:
+        return np.zeros(len(descent.weights), dtype=bool)
+    flatness, _ = curvature.flatness(descent.best, descent.weights)
+    return descent.converged & smooth & (flatness <= curvature.singular)
+
+
+def break_ties(
+    curvature: Curvature, descent: Descent, tied: Bool[np.ndarray, " n_objectives"]
+) -> Descent:
+    """Minimizations from where the first ones ended, each tied objective now with a small weight on
+    the others.
+
+    The lexicographic choice: among the minimizers of f_m, one that is best for the sum of the
+    others in units of their slopes.
+    """
+    numbers, own = curvature.schedule, np.eye(len(tied), dtype=bool)
+    slopes = np.maximum(descent.first_slope, TINY)
+    # above the error of products, or the Hessians of the others would drown in it
+    weight = max(numbers.tie_weight, 8 * curvature.product_rounding)
+    others = weight * slopes[:, None] / slopes[None, :]
+    weights = np.where(tied[:, None] & ~own, others, own)
+    return replace(
+        start_descent(weights, descent.x), active=tied, converged=descent.converged & ~tied
+    )
 
 
 def _at_tip(curvature: Curvature, sample: Sample, state: Descent) -> Bool[np.ndarray, " n"]:
@@ -221,9 +216,6 @@ def _converged(
         length <= short * np.maximum(size, state.scale)
     )
     return (kink & (state.kinks > 1)) | negligible | exhausted | (state.best.slope == 0)
-
-
-Record = TypeVar("Record")
 
 
 def _where(condition: np.ndarray, yes: Record, no: Record) -> Record:

@@ -12,10 +12,10 @@ from ..answer import ErrorEstimate, Flag, Solution, why_not_estimated
 from ..bezier import BezierSimplex, design_matrix, surface_tangents
 from ..flows import touches
 from ..objectives import FlatObjectives, JaxEvaluator, bridges, find_multipliers
-from .curvature import AbstractMemory, Curvature, Frames, Rows, Sight
+from .curvature import Curvature, Frames, Rows, Sight, steepness
 from .descent import descend, start_descent
 from .displacement import Column, linearize
-from .products import start_memory
+from .products import Memory, start_memory
 from .schedule import Schedule
 from .settings import Settings
 from .shape import (
@@ -61,7 +61,7 @@ def estimate_error(
     n: int | None = None,
     tol: float | None = None,
     settings: Settings | None = None,
-    memory: AbstractMemory | None = None,
+    memory: Memory | None = None,
 ) -> ErrorEstimate:
     """The error of a surface, whichever flow made it: the distance to the critical set of face J(t)
     at held-out t.
@@ -120,9 +120,15 @@ def estimate_error(
     # A tolerance is for what is seen.
     above = tol is not None and error.max > numbers.stated_margin * tol * error.diameter
     flags = (Flag.NOT_AT_TOLERANCE, *error.flags) if above else error.flags
+    error = replace(error, flags=flags, evaluations=int(spent.objective))
+    if one_point:
+        return error
+    # how far a point of the surface may be from the nearest one that was looked at
     looked = np.vstack([t, scanned])
-    sees = None if one_point else _resolution(points, degree, looked, diameter, seed + 2)
-    return replace(error, flags=flags, evaluations=int(spent.objective), resolution=sees)
+    fresh = held_out_points(points, M, degree, len(looked) // 4, seed + 2)
+    known = KDTree(design_matrix(looked, degree) @ points)
+    away = known.query(design_matrix(fresh, degree) @ points)[0]
+    return replace(error, resolution=float(away.max() / diameter))
 
 
 def _scan(
@@ -148,7 +154,10 @@ def _scan(
     # What is narrow shows at its rim first: from there uphill, in ever smaller steps.
     rng, reach = np.random.default_rng(seed), len(t) ** (-1 / (M - 1))
     for _ in range(numbers.climbs):
-        near = _beside(best, numbers.climbers, reach, rng)
+        drawn = rng.exponential(size=(2, len(best), numbers.climbers, M)) * (best > 0)[:, None]
+        drawn /= drawn.sum(axis=-1, keepdims=True)
+        near = np.maximum(best[:, None] + 2 * reach * (drawn[0] - drawn[1]), 0.0)
+        near = (near / near.sum(axis=-1, keepdims=True)).reshape(-1, M)
         gradients = own.jacobians(design_matrix(near, degree) @ points).gradients
         there = _imbalance(gradients, near > 0, slopes)
         both_t = np.concatenate([best[:, None], near.reshape(len(best), -1, M)], axis=1)
@@ -171,22 +180,6 @@ def _imbalance(gradients: np.ndarray, faces: np.ndarray, slopes: np.ndarray) -> 
     residual = np.sqrt(np.maximum(np.einsum("nm,nmk,nk->n", w, gram, w), 0.0))
     # w_m are weights of directions, so that w_m / |g_m| are those of gradients.
     return residual / np.sum(w * (slopes / lengths), axis=1)
-
-
-def _beside(t: np.ndarray, n: int, reach: float, rng: np.random.Generator) -> np.ndarray:
-    """So many points beside each t, on its face and about so far away, one after the other."""
-    drawn = rng.exponential(size=(2, len(t), n, t.shape[1])) * (t > 0)[:, None]
-    drawn /= drawn.sum(axis=-1, keepdims=True)
-    near = np.maximum(t[:, None] + 2 * reach * (drawn[0] - drawn[1]), 0.0)
-    return (near / near.sum(axis=-1, keepdims=True)).reshape(-1, t.shape[1])
-
-
-def _resolution(points: Rows, degree: int, t: np.ndarray, diameter: float, seed: int) -> float:
-    """How far a point of the surface may be from the nearest one at these t, over the diameter."""
-    fresh = held_out_points(points, t.shape[1], degree, len(t) // 4, seed)
-    x, there = (design_matrix(at, degree) @ points for at in (t, fresh))
-    nearest = KDTree(x).query(there)[0]
-    return float(nearest.max() / diameter)
 
 
 def _diameter(points: Rows) -> float:
@@ -259,7 +252,15 @@ def _report(
     M, numbers, diameter = len(ends.found), curvature.schedule, curvature.diameter
     sight, distance = seen
     gradients, inside = sight.derivatives.gradients, sight.linearization
-    singular = _singular_corners(curvature, ends, gradients, x)
+    # A Hessian leaves the minimizer undetermined where its corner is a smooth minimum: with a
+    # gradient that is small beside those elsewhere (else it is a kink, like a norm's) and a Hessian
+    # that is not small beside |g_m|/r_m there (else the objective is flatter than quadratic, like a
+    # high power of a norm, and nothing can be said).
+    slopes = np.linalg.norm(gradients, axis=2)
+    smooth = ends.slope < numbers.clear * np.nanmedian(slopes, axis=0)
+    steep = np.nanmedian(steepness(x[M:], gradients, x[:M]), axis=0)
+    singular = ends.found & smooth & (ends.strength > numbers.clear * steep)
+    singular &= ends.flatness <= curvature.singular
     counted = np.concatenate([~singular, np.ones(len(inside.valid), dtype=bool)])
     valid = np.concatenate([ends.found, inside.valid])
     lengths = np.concatenate([np.where(ends.found, ends.distance, diameter), distance])
@@ -309,25 +310,6 @@ def _report(
     )
 
 
-def _singular_corners(
-    curvature: Curvature, ends: Corners, gradients: np.ndarray, x: Rows
-) -> Bool[np.ndarray, " n_objectives"]:
-    """Which objectives have a Hessian at their corner (the first rows of x) that leaves the
-    minimizer undetermined.
-
-    The corner must be a smooth minimum for that: its gradient small beside those elsewhere (else it
-    is a kink, like a norm's) and its Hessian not small beside |g_m|/r_m there (else the objective
-    is flatter than quadratic, like a high power of a norm, and nothing can be said).
-    """
-    M, numbers = len(ends.found), curvature.schedule
-    slopes = np.linalg.norm(gradients, axis=2)
-    away = np.linalg.norm(x[M:, None] - x[None, :M], axis=2)
-    steepness = slopes / np.where(away > 0, away, np.inf)
-    smooth = ends.slope < numbers.clear * np.nanmedian(slopes, axis=0)
-    quadratic = ends.strength > numbers.clear * np.nanmedian(steepness, axis=0)
-    return ends.found & smooth & quadratic & (ends.flatness <= curvature.singular)
-
-
 def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.ndarray) -> float:
     """The largest change of an objective on the way to the set, in units of its range, with the
     margin of what is stated: of corners by values, else by slopes. No objective is known to less
@@ -343,11 +325,9 @@ def _front_error(curvature: Curvature, ends: Corners, sight: Sight, counted: np.
     change = np.maximum(np.nan_to_num(change, nan=0.0), rounding / ROUNDINGS)
     share = change / np.maximum(span, np.finfo(float).tiny)
     share = np.where(span > rounding, share, 0.0).max(axis=1)
-    valid, share = (
-        np.concatenate([ends.found, inside.valid]),
-        curvature.schedule.stated_margin * share,
-    )
-    return float(np.where(valid, np.minimum(share, 1.0), 1.0)[counted].max(initial=0.0))
+    share = np.minimum(curvature.schedule.stated_margin * share, 1.0)
+    valid = np.concatenate([ends.found, inside.valid])
+    return float(np.where(valid, share, 1.0)[counted].max(initial=0.0))
 
 
 class NormalEstimator:

@@ -18,7 +18,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from ..bezier import design_matrix
 from ..simplex import kronecker
@@ -79,7 +79,12 @@ def explore(
         cube = kronecker(each * len(sides), len(axes)) - 0.5
         probes = points.mean(axis=0) + np.repeat(sides, each)[:, None] * (cube @ axes)
         searches.append((probes, curvature.values(probes), len(axes)))
-    units = _units(front, searches[0][1][:each], numbers)
+    nearby = searches[0][1][:each]
+    nearby = nearby[np.isfinite(nearby).all(axis=1)]
+    varies = np.median(np.abs(nearby - front[0]), axis=0) if len(nearby) else np.abs(front[0])
+    varies = np.maximum(numbers.clear * varies, np.finfo(float).tiny)
+    # of an objective that is the same all over the front, a share of how it varies nearby
+    units = np.where(np.ptp(front, axis=0) > rounding_of(front), np.ptp(front, axis=0), varies)
     incumbents = Incumbents(points, front, units)
 
     def gain(x: Rows, f: np.ndarray) -> np.ndarray:
@@ -122,15 +127,33 @@ def better_point(
     f, front = np.where(usable, f, np.inf) / units, incumbents.f / units
     weights = np.concatenate([np.eye(M), np.ones((1, M))]) if M > 1 else np.eye(1)
     sums = np.where(usable, np.where(usable, f, 0.0) @ weights.T, np.inf)
-    rows, columns = np.nonzero(_lower_than_neighbors(probes, sums, numbers.neighbors * n_axes))
-    chosen = weights[columns]
+    # probes that have a lower sum than all of their nearest ones of the same box
+    k, lowest = numbers.neighbors * n_axes, []
+    for box, own in zip(probes, np.split(sums, len(probes)), strict=True):
+        squared = (box**2).sum(axis=1)
+        for some in np.array_split(np.arange(len(box)), -(-len(box) // BLOCK)):
+            # of all pairs, in little memory
+            apart = squared[some, None] + squared[None] - 2 * box[some] @ box.T
+            near = np.argpartition(apart, min(k, len(box) - 1), axis=1)[:, : k + 1]
+            itself = np.asarray(near == some[:, None])
+            others = np.where(itself[..., None], np.inf, own[near])
+            lowest.append((own[some] < others.min(axis=1)) & np.isfinite(own[some]))
+    rows, columns = np.nonzero(np.concatenate(lowest))
+    chosen, least, left = weights[columns], front @ weights.T, curvature.evaluator.left
+    if len(rows) == 0 or len(rows) * numbers.path > left:
+        return None
     heights = (f[rows] * chosen).sum(axis=1)
-    least = front @ weights.T
     goals = incumbents.x[least.argmin(axis=0)[columns]]
-    behind = _behind_barriers(curvature, x[rows], goals, chosen / units, heights)
+    # whether the sum rises on the straight way from a probe to its goal
+    share = np.linspace(0, 1, numbers.path + 1)[1:, None, None]
+    way = (1 - share) * x[rows] + share * goals
+    along = curvature.values(way.reshape(-1, way.shape[-1])).reshape(*way.shape[:2], -1)
+    path = np.concatenate([heights[None], (along * (chosen / units)).sum(axis=2)])
+    rise = np.where(np.isfinite(path[1:]), np.diff(path, axis=0), np.inf)
+    behind = np.asarray((rise > ROUNDING * (1 + np.abs(heights))).any(axis=0))
     above = heights - least.min(axis=0)[columns]
     order = np.flatnonzero(behind)[np.argsort(above[behind])][: numbers.wells]
-    if len(order) == 0 or len(order) * numbers.descent_trials > curvature.evaluator.left:
+    if len(order) * numbers.descent_trials > curvature.evaluator.left or len(order) == 0:
         return None
     bottoms = find_minimizers(curvature, chosen[order] / units, x[rows][order]).x
     bottoms = bottoms if clip is None else np.asarray(clip(bottoms))
@@ -152,11 +175,11 @@ def better_corners(curvature: Curvature, rival: Float[np.ndarray, " width"]) -> 
 
 
 def probes_around(
-    center: Float[np.ndarray, " n_variables"], size: float, n: int, numbers: Schedule = USUAL
+    center: Float[np.ndarray, " n_variables"], size: float, n: int
 ) -> Float[np.ndarray, "n_boxes n_each n_variables"]:
     """About n evenly spread points in cubes around a center, as many in each, whose sides are
     multiples of a size."""
-    sides = _sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), numbers)
+    sides = _sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), USUAL)
     cube = _evenly_spread(-(-n // len(sides)) * len(sides), len(center)) - 0.5
     return center + sides[:, None, None] * cube.reshape(len(sides), -1, len(center))
 
@@ -199,16 +222,6 @@ def _axes(curvature: Curvature, points: Rows) -> list[Rows]:
     return [along, np.concatenate([along, random])] if len(along) else [random]
 
 
-def _units(front: np.ndarray, nearby: np.ndarray, numbers: Schedule) -> np.ndarray:
-    """The range of each objective over the front; of one that is the same all over it, a share of
-    how it varies nearby."""
-    nearby = nearby[np.isfinite(nearby).all(axis=1)]
-    varies = np.median(np.abs(nearby - front[0]), axis=0) if len(nearby) else np.abs(front[0])
-    varies = np.maximum(numbers.clear * varies, np.finfo(float).tiny)
-    span = np.ptp(front, axis=0)
-    return np.where(span > rounding_of(front), span, varies)
-
-
 def _gains(
     incumbents: Incumbents, f: np.ndarray
 ) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, "n n_incumbents"]]:
@@ -226,41 +239,3 @@ def _best(
     gains = gain(x, f)
     best = int(np.argmax(gains))
     return x[best] if gains[best] > numbers.clear else None
-
-
-def _lower_than_neighbors(
-    probes: np.ndarray, sums: np.ndarray, k: int
-) -> Bool[np.ndarray, "n n_weights"]:
-    """Which probes have a lower sum than all of their k nearest ones of the same box."""
-    parts = []
-    for x, own in zip(probes, np.split(sums, len(probes)), strict=True):
-        squared = (x**2).sum(axis=1)
-        for rows in np.array_split(np.arange(len(x)), -(-len(x) // BLOCK)):
-            # of all pairs, in little memory
-            apart = squared[rows, None] + squared[None] - 2 * x[rows] @ x.T
-            near = np.argpartition(apart, min(k, len(x) - 1), axis=1)[:, : k + 1]
-            itself = np.asarray(near == rows[:, None])
-            others = np.where(itself[..., None], np.inf, own[near])
-            parts.append((own[rows] < others.min(axis=1)) & np.isfinite(own[rows]))
-    return np.concatenate(parts)
-
-
-def _behind_barriers(
-    curvature: Curvature,
-    starts: Rows,
-    goals: Rows,
-    weights: Float[np.ndarray, "n n_objectives"],
-    heights: Float[np.ndarray, " n"],
-) -> Bool[np.ndarray, " n"]:
-    """Whether a weighted sum rises on the straight way from each start, of this height, to its
-    goal."""
-    n_steps = curvature.schedule.path
-    if len(starts) == 0 or len(starts) * n_steps > curvature.evaluator.left:
-        return np.zeros(len(starts), dtype=bool)
-    share = np.linspace(0, 1, n_steps + 1)[1:, None, None]
-    x = (1 - share) * starts + share * goals
-    f = curvature.values(x.reshape(-1, x.shape[-1]))
-    sums = (f.reshape(*x.shape[:2], -1) * weights).sum(axis=2)
-    path = np.concatenate([heights[None], sums])
-    rise = np.where(np.isfinite(path[1:]), np.diff(path, axis=0), np.inf)
-    return np.asarray((rise > ROUNDING * (1 + np.abs(heights))).any(axis=0))

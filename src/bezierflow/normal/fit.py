@@ -70,6 +70,7 @@ def fit_cloud(
     n, width, k = cloud.tangents.shape
     n_objectives = cloud.t.shape[1]
     free, lifted = free_directions(n_objectives, task.degree, task.freedom, task.n_fixed)
+    ends = (multi_indices(n_objectives, task.degree) == task.degree).argmax(axis=0)
     precision = max(task.precision, 1e-300)
     weights = precision / np.hypot(precision, cloud.miss)
     # the same in every step, and most of what a refit costs where there are many variables
@@ -82,7 +83,13 @@ def fit_cloud(
     for _ in range(numbers.fit_steps if len(free) and n else 0):
         design = Z if task.freedom == task.degree else design_matrix(t, task.freedom)
         parts = (design[:, free], y, cloud.tangents, weights)
-        restrained = damping * _restraint(points, Z, n_objectives, task)
+        # A point that slides past its corner would make the surface run over the end of the set and
+        # turn around: slides are damped more by the square of how much nearer the corner is.
+        corners = points[ends]
+        to_corner = np.linalg.norm((Z @ points)[:, None] - corners[None], axis=2).min(axis=1)
+        scale = numbers.straight * np.linalg.norm(corners - corners[0], axis=1).max()
+        nearer = np.clip(scale / np.maximum(to_corner, 1e-300), 1, numbers.restraint)
+        restrained = damping * nearer**2
         if gram is None:
             change = dense_refit(*parts, restrained)
         else:
@@ -114,22 +121,6 @@ def _missed(
     along = np.einsum("nlk,nl->nk", cloud.tangents, away)
     y = away - np.einsum("nlk,nk->nl", cloud.tangents, along)
     return Z, y, float(np.sum(weights**2 * np.sum(y**2, axis=1)))
-
-
-def _restraint(
-    control_points: Rows, Z: np.ndarray, n_objectives: int, task: FitTask
-) -> Float[np.ndarray, " n"]:
-    """How much more than elsewhere a slide is damped near a corner: by the square of how much
-    nearer the corner is.
-
-    A point that slides past its corner would make the surface run over the end of the set and turn
-    around.
-    """
-    numbers, ends = task.schedule, multi_indices(n_objectives, task.degree) == task.degree
-    corners = control_points[ends.argmax(axis=0)]
-    to_corner = np.linalg.norm((Z @ control_points)[:, None] - corners[None], axis=2).min(axis=1)
-    scale = numbers.straight * np.linalg.norm(corners - corners[0], axis=1).max()
-    return np.clip(scale / np.maximum(to_corner, 1e-300), 1, numbers.restraint) ** 2
 
 
 def move_feet(

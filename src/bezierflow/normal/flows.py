@@ -78,10 +78,6 @@ class AbstractAutoFlow(AbstractFlow[State]):
         parts = {**super().parts(), "tol": self.settings.tol}
         return {name: part for name, part in parts.items() if name != "x_scale"}
 
-    def with_budget(self, state: Any) -> Any:
-        """The state with a budget to go on: one that was spent is no reason to have ended."""
-        return state.with_budget()
-
     def share_done(self, info: Info) -> float | None:
         """By the digits that the error has lost of those that it shall lose."""
         error = info[self.misses]
@@ -188,6 +184,11 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
         state = advance(objectives, self.settings, state)
         return state, {"error": state.error, "degree": state.degree}
 
+    def with_budget(self, state: NormalState) -> NormalState:
+        """The state with a budget to go on."""
+        flags = tuple(flag for flag in state.flags if flag is not Flag.BUDGET_SPENT)
+        return replace(state, exhausted=False, flags=flags)
+
     def accepted(
         self, objectives: FlatObjectives, start: BezierSimplex, seed: int
     ) -> NormalState | None:
@@ -195,18 +196,13 @@ class NormalFlow(AbstractAutoFlow[NormalState]):
         or not what was asked for."""
         if start.degree == 0 or (self.degree != "auto" and start.degree > self.degree):
             return None
-        n = self.settings.schedule.first_look
-        look = self.estimate(objectives, start, seed, n)
+        settings = self.settings
+        n = settings.schedule.first_look
+        look = estimate_error(objectives, start, seed, n, settings.tol, settings)
         if look.flags:
             return None
         spent = Evaluations(look.evaluations, look.evaluations, look.evaluations)
-        return replace(accept(start, self.settings), evaluations=spent, error=look.relative)
-
-    def estimate(
-        self, objectives: FlatObjectives, surface: BezierSimplex, seed: int, n: int | None = None
-    ) -> ErrorEstimate:
-        """The error of a surface at about n held-out t, without what a run knows."""
-        return estimate_error(objectives, surface, seed, n, self.settings.tol, self.settings)
+        return replace(accept(start, settings), evaluations=spent, error=look.relative)
 
     def measure(
         self, objectives: FlatObjectives, run: Run[NormalState], seed: int, estimate: Estimate
@@ -254,13 +250,6 @@ class WeightsState:
     flags: tuple[Flag, ...] = ()
     done: bool = False
 
-    def with_budget(self) -> "WeightsState":
-        """The state with a budget to go on."""
-        if Flag.BUDGET_SPENT not in self.flags:
-            return self
-        left = tuple(flag for flag in self.flags if flag is not Flag.BUDGET_SPENT)
-        return replace(self, flags=left, done=False)
-
 
 @kind("normal.weights_flow/1")
 class WeightsFlow(AbstractAutoFlow[WeightsState]):
@@ -278,6 +267,13 @@ class WeightsFlow(AbstractAutoFlow[WeightsState]):
     def init(self, objectives: FlatObjectives, start: BezierSimplex, seed: int) -> WeightsState:
         """The flat surface through the corners of the start."""
         return WeightsState(BezierSimplex(corners(start), start.n_objectives, 1), Evaluations())
+
+    def with_budget(self, state: WeightsState) -> WeightsState:
+        """The state with a budget to go on."""
+        if Flag.BUDGET_SPENT not in state.flags:
+            return state
+        flags = tuple(flag for flag in state.flags if flag is not Flag.BUDGET_SPENT)
+        return replace(state, flags=flags, done=False)
 
     def step(self, objectives: FlatObjectives, state: WeightsState) -> tuple[WeightsState, Info]:
         """Solves the weighted problems at the nodes of the next degree and fits their

@@ -20,7 +20,6 @@ from ..kinds import kind
 from ..objectives import Derivatives, FlatObjectives, JaxEvaluator, bridges, replace_rows
 from ..precision import ROUNDING
 from .curvature import (
-    AbstractMemory,
     Curvature,
     Descent,
     Frames,
@@ -28,10 +27,10 @@ from .curvature import (
     Rows,
     Sample,
     Sight,
+    steepness,
     uneven,
 )
 from .displacement import Column, Faces, Linearization, Values, linearize
-from .schedule import Schedule
 from .settings import Settings
 
 INDEFINITE = 1e-10
@@ -40,8 +39,9 @@ INDEFINITE = 1e-10
 
 @kind("normal.known_hessians/1")
 @dataclass(frozen=True)
-class KnownHessians(AbstractMemory):
-    """Derivatives with Hessians at all points where a run computed them."""
+class KnownHessians:
+    """Derivatives with Hessians at all points where a run computed them: what `Matrices` keep
+    between steps."""
 
     derivatives: Derivatives | None = None
 
@@ -54,7 +54,7 @@ class KnownHessians(AbstractMemory):
         error: float = 1.0,
         spent: Evaluations | None = None,
     ) -> "Matrices":
-        """The curvature for one step."""
+        """The curvature for one step of a run that has spent so much."""
         n_objectives, n_variables = corners.shape
         evaluator = JaxEvaluator(objectives, n_objectives, n_variables, settings.budget, spent)
         return Matrices(
@@ -62,11 +62,12 @@ class KnownHessians(AbstractMemory):
         )
 
     def points(self, rows: Rows) -> Float[np.ndarray, "n n_variables"]:
-        """The rows are the variables."""
+        """Points as variables, which the rows are."""
         return rows
 
     def tidied(self, record: Record, spare: float) -> tuple["KnownHessians", Record]:
-        """Variables stay what they are."""
+        """The memory without what nothing in the record needs any more, and the record in its
+        coordinates: variables stay what they are."""
         return self, record
 
     def lenders(self, corners: Rows, apart: float) -> Derivatives | None:
@@ -110,7 +111,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         return np.linalg.norm(self.evaluator.jacobians(points).gradients, axis=2)
 
     def sample(self, descent: Descent) -> Sample:
-        """Newton steps with a positive definite stand-in for each Hessian."""
+        """Newton steps H⁻¹g with a positive definite stand-in for each H."""
         derivatives = self.compute(descent.trial)
         weights, used = descent.weights, np.asarray(descent.weights != 0)
         sums = []
@@ -124,8 +125,28 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
                 sums.append(np.sum(weighted, axis=1))
             value, gradient, hessian = sums
             slope = np.linalg.norm(gradient, axis=1)
-        step = _newton_step(gradient, hessian, self.schedule)
-        return Sample(derivatives.points, derivatives.values, value, slope, *step)
+        usable = np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2))
+        usable = np.asarray(usable)
+        g = np.where(usable[:, None], gradient, 0.0)
+        h = np.where(usable[:, None, None], hessian, np.eye(gradient.shape[1]))
+        size, strength = np.linalg.norm(g, axis=1), np.linalg.norm(h, axis=(1, 2))
+        # In units where the gradient and the Hessian have length 1, so that no scale of f can over-
+        # or underflow.
+        direction = g / np.where(size > 0, size, 1.0)[:, None]
+        h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
+        own = np.linalg.eigvalsh(h)
+        # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be
+        # made to return there.
+        flatness = np.where(strength > 0, np.abs(own).min(axis=1), 1.0)
+        bend = np.where(own[:, 0] <= INDEFINITE, self.schedule.bend, 0.0)
+        bent = h + bend[:, None, None] * (direction[:, :, None] * direction[:, None, :])
+        own, vectors = np.linalg.eigh(bent)
+        own = np.maximum(np.abs(own), ROUNDING)
+        step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / own)
+        step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]
+        newton = np.where(usable[:, None], step, np.nan)
+        sums = (derivatives.points, derivatives.values, value, slope)
+        return Sample(*sums, newton, flatness, strength)
 
     def flatness(self, sample: Sample, weights: Values) -> tuple[Column, Column]:
         """Known from the eigenvalues behind the Newton step."""
@@ -175,7 +196,7 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         """The same always."""
         return uneven(n, self.width)
 
-    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: object = None) -> None:
         """With the Hessians of a memory, unless it has none."""
         self.corners, self.diameter = corners, diameter
         if memory is not None:
@@ -202,12 +223,10 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         assert lenders.hessians is not None
         borrowers = self.evaluator.jacobians(points)
         nearest = np.argmin(_distances(points, lenders.points), axis=1)
-        steepness = []  # |g_m|/r_m, the unit that Hessians are borrowed in
-        for one in (borrowers, lenders):
-            away = _distances(one.points, self.corners)
-            size = np.linalg.norm(one.gradients, axis=2)
-            steepness.append(size / np.where(away > 0, away, np.inf))
-        scale = steepness[0] / steepness[1][nearest]
+        own, lent = (
+            steepness(one.points, one.gradients, self.corners) for one in (borrowers, lenders)
+        )
+        scale = own / lent[nearest]
         return replace(borrowers, hessians=lenders.hessians[nearest] * scale[:, :, None, None])
 
     def along_chords(
@@ -239,33 +258,6 @@ class Matrices(Curvature[JaxEvaluator, KnownHessians]):
         start = replace(start, hessians=replace_rows(start.hessians, rejected, own.hessians))
         again, left = linearize(own, faces[rejected], support), np.full(len(rejected), np.nan)
         return start, settled.with_rows(rejected, again), replace_rows(miss, rejected, left)
-
-
-def _newton_step(
-    gradient: np.ndarray, hessian: np.ndarray, schedule: Schedule
-) -> tuple[Rows, Column, Column]:
-    """H⁻¹g with a positive definite stand-in for H (not a number without derivatives); the smallest
-    |eigenvalue| of H/|H|; and |H|."""
-    usable = np.asarray(np.isfinite(gradient).all(axis=1) & np.isfinite(hessian).all(axis=(1, 2)))
-    g = np.where(usable[:, None], gradient, 0.0)
-    h = np.where(usable[:, None, None], hessian, np.eye(gradient.shape[1]))
-    size, strength = np.linalg.norm(g, axis=1), np.linalg.norm(h, axis=(1, 2))
-    # In units where the gradient and the Hessian have length 1, so that no scale of f can over- or
-    # underflow.
-    direction = g / np.where(size > 0, size, 1.0)[:, None]
-    h = h / np.where(strength > 0, strength, 1.0)[:, None, None]
-    values = np.linalg.eigvalsh(h)
-    # A Hessian of zeros says nothing: it is what a function with a kink at its minimizer may be
-    # made to return there.
-    flatness = np.where(strength > 0, np.abs(values).min(axis=1), 1.0)
-    along = direction[:, :, None] * direction[:, None, :]
-    indefinite = values[:, 0] <= INDEFINITE
-    bent = h + np.where(indefinite, schedule.bend, 0.0)[:, None, None] * along
-    values, vectors = np.linalg.eigh(bent)
-    values = np.maximum(np.abs(values), ROUNDING)
-    step = np.einsum("nij,nj->ni", vectors, np.einsum("nji,nj->ni", vectors, direction) / values)
-    step = step * (size / np.where(strength > 0, strength, 1.0))[:, None]
-    return np.where(usable[:, None], step, np.nan), flatness, strength
 
 
 def _distances(points: np.ndarray, others: np.ndarray) -> np.ndarray:

@@ -22,7 +22,6 @@ from ..objectives import Derivatives, FlatObjectives, count_objectives, find_mul
 from ..precision import double_precision
 from .conjugate import Kind, LongEvaluator, Solved, Systems
 from .curvature import (
-    AbstractMemory,
     Curvature,
     Descent,
     Frames,
@@ -53,8 +52,8 @@ out."""
 
 @kind("normal.subspace/1")
 @dataclass(frozen=True)
-class Subspace(AbstractMemory):
-    """The subspace that was seen so far, and a preconditioner.
+class Subspace:
+    """The subspace that was seen so far, and a preconditioner: what `Products` keep between steps.
 
     Attributes:
         span: what points are coordinates in.
@@ -78,7 +77,7 @@ class Subspace(AbstractMemory):
         error: float = 1.0,
         spent: Evaluations | None = None,
     ) -> "Products":
-        """The curvature for one step."""
+        """The curvature for one step of a run that has spent so much."""
         span, spent = self.span, spent or Evaluations()
         size = len(corners), span.n_variables
         evaluator = LongEvaluator(objectives, *size, span.layout, self.kind, settings.budget, spent)
@@ -118,9 +117,13 @@ class Subspace(AbstractMemory):
         return replace(self, span=self.span.rotated(kept)), turned
 
 
+Memory = KnownHessians | Subspace
+"""What a curvature keeps between steps."""
+
+
 def start_memory(
     objectives: FlatObjectives, points: Float[np.ndarray, "n n_variables"], settings: Settings
-) -> tuple[KnownHessians | Subspace, Rows]:
+) -> tuple[Memory, Rows]:
     """An empty memory, of the kind that the settings ask for; and points as rows of its
     curvature."""
     n_variables, layout = points.shape[1], settings.layout
@@ -320,7 +323,7 @@ class Products(Curvature[LongEvaluator, Subspace]):
         new = np.eye(self.reserved)[before : min(before + n, self.width)]
         return np.concatenate([new, resize(uneven(n - len(new), self.width), self.reserved)])
 
-    def settle(self, corners: Rows, diameter: float, memory: AbstractMemory | None = None) -> None:
+    def settle(self, corners: Rows, diameter: float, memory: object = None) -> None:
         """With a preconditioner from the middle of the corners, unless there is one."""
         self.corners, self.diameter = resize(corners, self.reserved), diameter
         known = memory if isinstance(memory, Subspace) else self.memory

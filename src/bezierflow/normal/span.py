@@ -133,7 +133,7 @@ class Span:
 
     def points(self, coordinates: Float[np.ndarray, "n width"]) -> Float[Array, "n n_variables"]:
         """Bᵀc, row by row; columns beyond the basis are zeros."""
-        return self._add(_zeros(self.layout, len(coordinates), self.n_variables), coordinates)
+        return self._add(filled(self.layout, len(coordinates), self.n_variables), coordinates)
 
     def coordinates(self, vectors: Float[Array, "n n_variables"]) -> Float[np.ndarray, "n used"]:
         """Of the parts of vectors within the span."""
@@ -170,9 +170,22 @@ class Span:
             weights = weights[:room]  # where the span is nearly everything, more is rounding
             square = np.zeros((len(unit), len(unit)), layout.dtype)
             square[: len(weights)] = weights
-            rest = _add(layout, _zeros(layout, len(unit), self.n_variables), square, rest)
+            rest = _add(layout, filled(layout, len(unit), self.n_variables), square, rest)
             unit = np.ones(len(unit))
-        return self._with(rest, len(weights))
+        first, used = self.used // self.rows, self.used + len(weights)
+        blocks = list(self.blocks[:first])
+        for number in range(first, -(-used // self.rows)):
+            block = filled(layout, self.rows, self.n_variables)
+            # a copy, since `_add` uses up its rows and states share the old block
+            if number < len(self.blocks):
+                same = np.eye(self.rows, dtype=layout.dtype)
+                block = _add(layout, block, same, self.blocks[number])
+            place = np.arange(self.used, used) - number * self.rows
+            inside = (place >= 0) & (place < self.rows)
+            share = np.zeros((self.rows, len(unit)), layout.dtype)
+            share[place[inside], np.flatnonzero(inside)] = 1.0
+            blocks.append(_add(layout, block, share, rest))
+        return replace(self, blocks=tuple(blocks), used=used)
 
     def rotated(self, directions: Float[np.ndarray, "n_kept used"]) -> "Span":
         """The span of orthonormal combinations of the basis alone; coordinates become c ·
@@ -193,23 +206,6 @@ class Span:
             rows = _add(self.layout, rows, shares[:, k * self.rows : (k + 1) * self.rows], block)
         return rows
 
-    def _with(self, new: Array, n: int) -> "Span":
-        """With the first n of these rows as the next directions of the basis."""
-        layout, first, used = self.layout, self.used // self.rows, self.used + n
-        blocks = list(self.blocks[:first])
-        for number in range(first, -(-used // self.rows)):
-            block = _zeros(layout, self.rows, self.n_variables)
-            # a copy, since `_add` uses up its rows and states share the old block
-            if number < len(self.blocks):
-                same = np.eye(self.rows, dtype=layout.dtype)
-                block = _add(layout, block, same, self.blocks[number])
-            place = np.arange(self.used, used) - number * self.rows
-            inside = (place >= 0) & (place < self.rows)
-            share = np.zeros((self.rows, len(new)), layout.dtype)
-            share[place[inside], np.arange(n)[inside]] = 1.0
-            blocks.append(_add(layout, block, share, new))
-        return replace(self, blocks=tuple(blocks), used=used)
-
 
 def lengths(layout: Layout, rows: Float[Array, "n n_variables"]) -> Float[np.ndarray, " n"]:
     """|v|, row by row."""
@@ -223,9 +219,10 @@ def resize(rows: Float[np.ndarray, "n _"], width: int) -> Float[np.ndarray, "n w
     return np.pad(rows[:, :width], ((0, 0), (0, max(width - rows.shape[1], 0))))
 
 
-@partial(jax.jit, static_argnums=(0, 1, 2))
-def _zeros(layout: Layout, n: int, n_variables: int) -> Array:
-    return layout.split(jnp.zeros((n, n_variables), layout.dtype))
+@partial(jax.jit, static_argnums=(0, 1, 2, 3))
+def filled(layout: Layout, n: int, n_variables: int, value: float = 0.0) -> Array:
+    """N long rows of one number."""
+    return layout.split(jnp.full((n, n_variables), value, layout.dtype))
 
 
 # The rows are given up to the sum: two such arrays may not fit.

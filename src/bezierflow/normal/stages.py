@@ -12,12 +12,12 @@ from ..bezier import BezierSimplex, elevate
 from ..evaluations import Evaluations
 from ..kinds import kind
 from ..objectives import BudgetSpentError, FlatObjectives, count_objectives
-from .curvature import AbstractMemory, Curvature, Descent, Rows, at_width
+from .curvature import Curvature, Descent, Rows, at_width
 from .descent import break_ties, descend, not_unique, start_descent
 from .exploration import better_corners, explore
 from .matrices import KnownHessians
 from .patch import Patch, edge_patches, improve, inner_patch
-from .products import start_memory
+from .products import Memory, start_memory
 from .settings import Settings
 
 
@@ -58,7 +58,7 @@ class NormalState:
 
     stage: Stage
     descent: Descent
-    memory: AbstractMemory = field(repr=False)
+    memory: Memory = field(repr=False)
     control_points: Rows
     degree: int = 1
     patches: tuple[Patch, ...] = ()
@@ -82,11 +82,6 @@ class NormalState:
         """The best one so far, on the host."""
         points = self.memory.points(self.control_points)
         return BezierSimplex(points, self.descent.weights.shape[1], self.degree)
-
-    def with_budget(self) -> "NormalState":
-        """The state with a budget to go on."""
-        flags = tuple(flag for flag in self.flags if flag is not Flag.BUDGET_SPENT)
-        return replace(self, exhausted=False, flags=flags)
 
     def flagged(self, *flags: Flag) -> "NormalState":
         """The state with these flags added."""
@@ -132,8 +127,8 @@ def advance(objectives: FlatObjectives, settings: Settings, state: NormalState) 
     rounds = {
         Stage.CORNERS: _corners,
         Stage.TIES: _corners,
-        Stage.EDGES: _edges,
-        Stage.INSIDE: _inside,
+        Stage.EDGES: _patches,
+        Stage.INSIDE: _patches,
         Stage.ELSEWHERE: _elsewhere,
     }
     if state.stage not in rounds:
@@ -187,33 +182,20 @@ def _corners(curvature: Curvature, settings: Settings, state: NormalState) -> No
     return replace(state, stage=Stage.EDGES, patches=edge_patches(curvature), diameter=diameter)
 
 
-def _edges(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
-    """A round of all edges; when all are done, the inside follows."""
-    edges = _improved(curvature, settings, state)
-    inside = inner_patch(edges, curvature)
-    error = max(edge.error for edge in edges)
-    state = replace(state, patches=edges, error=error)
-    state = state.with_surface(inside.best, inside.best_degree, settings)
-    if not all(edge.done for edge in edges):
-        return state
-    if curvature.evaluator.n_objectives == 2:
-        return replace(state, stage=Stage.ELSEWHERE)
-    return replace(state, stage=Stage.INSIDE, patches=(inside,))
-
-
-def _inside(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
-    """A round of the inside."""
-    patches = (inside,) = _improved(curvature, settings, state)
-    stage = Stage.ELSEWHERE if inside.done else Stage.INSIDE
-    state = replace(state, stage=stage, patches=patches, error=inside.error)
-    return state.with_surface(inside.best, inside.best_degree, settings)
-
-
-def _improved(curvature: Curvature, settings: Settings, state: NormalState) -> tuple[Patch, ...]:
-    """The patches after one round."""
+def _patches(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:
+    """A round of all edges, or of the inside, which follows when they are done."""
     target = settings.schedule.margin * settings.tol
     max_degree = settings.largest_degree(curvature.evaluator.n_objectives)
-    return improve(curvature, state.patches, target, max_degree)
+    patches = improve(curvature, state.patches, target, max_degree)
+    of_edges = state.stage is Stage.EDGES
+    inside = inner_patch(patches, curvature) if of_edges else patches[0]
+    state = replace(state, patches=patches, error=max(patch.error for patch in patches))
+    state = state.with_surface(inside.best, inside.best_degree, settings)
+    if not all(patch.done for patch in patches):
+        return state
+    if of_edges and curvature.evaluator.n_objectives > 2:
+        return replace(state, stage=Stage.INSIDE, patches=(inside,))
+    return replace(state, stage=Stage.ELSEWHERE)
 
 
 def _elsewhere(curvature: Curvature, settings: Settings, state: NormalState) -> NormalState:

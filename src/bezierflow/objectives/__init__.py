@@ -16,7 +16,15 @@ from .evaluator import (
 )
 from .feasible import Constraint, FeasibleSet, InfeasibleError, Manifold
 from .forms import can_break, read_function
-from .functions import Objectives, Raveled, TorchFunction, as_vector, from_pymoo, read_objectives
+from .functions import (
+    Objectives,
+    Raveled,
+    TorchFunction,
+    as_vector,
+    from_pymoo,
+    read_objectives,
+    split_executor,
+)
 from .limits import (
     Bounds,
     constraint,
@@ -107,5 +115,6 @@ __all__ = [
     "read_problem",
     "read_space",
     "replace_rows",
+    "split_executor",
     "whole_constraints",
 ]

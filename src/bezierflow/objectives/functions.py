@@ -4,7 +4,7 @@ derivatives on the host."""
 import copy
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from importlib import import_module
 from math import prod
@@ -40,21 +40,29 @@ class Objectives:
     serves for the function of a constraint, and for that of a `bf.problems.Problem`.
 
     Attributes:
-        function: x -> M numbers, or a list of functions x -> a number.
+        function: x -> M numbers, a list of functions x -> a number, a dict of them by name, or a
+            problem.
         jac: x -> (M, L), or a list of functions x -> (L,). Without it gradients are finite
             differences.
         hess: x -> (M, L, L), or a list of functions x -> (L, L). Without it Hessians are finite
             differences.
         vectorized: whether each of these takes many points at once, (n, L), and returns n rows: (n,
             M), (n, M, L), (n, M, L, L); in a list each returns (n,), (n, L), (n, L, L).
+        executor: where functions that are called as they are, those of constraints included, are
+            evaluated, a task per design: any `concurrent.futures.Executor` (of loky, Dask's
+            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
+            that makes one, or a number of processes on this machine. By default in this process.
+            No result depends on it.
     """
 
-    function: Rows
+    function: Any
     jac: Rows | None = None
     hess: Rows | None = None
     vectorized: bool = False
+    executor: Any = None
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "function", _as_problem(self.function))
         for name, part in (("function", self.function), ("jac", self.jac), ("hess", self.hess)):
             if part is not None and not (callable(part) or is_list_of_functions(part)):
                 raise TypeError(
@@ -71,30 +79,50 @@ class Objectives:
         return values_of(self.function, x)
 
 
-def read_objectives(
-    objectives: Any, jac: Rows | None = None, hess: Rows | None = None, vectorized: bool = False
-) -> Any:
+def read_objectives(objectives: Any) -> Any:
     """The objectives, as `Objectives` where derivatives or batches go with them.
 
     A pymoo problem becomes a `Problem`, and so do functions by name; `Objectives` of a function
     alone become that function.
     """
+    if not isinstance(objectives, Objectives):
+        return _as_problem(objectives)
+    function = objectives.function
+    if objectives.jac is None and not objectives.vectorized:
+        return function
+    if isinstance(function, Problem):
+        # inside of the problem, which keeps its names, bounds and directions
+        return _with_function(function, replace(objectives, function=function.function))
+    return objectives
+
+
+def split_executor(objectives: Any) -> tuple[Any, Any]:
+    """The objectives without their executor, on which no result depends, and that; None where they
+    have none."""
+    inside = isinstance(objectives, Problem)
+    given = objectives.function if inside else objectives
+    if not isinstance(given, Objectives) or given.executor is None:
+        return objectives, None
+    bare = replace(given, executor=None)
+    if inside:
+        return _with_function(objectives, bare), given.executor
+    alone = bare.jac is None and not bare.vectorized
+    return bare.function if alone else bare, given.executor
+
+
+def _with_function(problem: Problem, function: Objectives) -> Problem:
+    """The same problem with another function."""
+    return eqx.tree_at(lambda problem: problem.function, problem, function)
+
+
+def _as_problem(objectives: Any) -> Any:
+    """Functions by name, or a problem of pymoo's, as a `Problem`; others as they are."""
     if isinstance(objectives, Mapping):
-        objectives = _by_name(objectives)
+        return _by_name(objectives)
     pymoo = sys.modules.get("pymoo.core.problem")  # not imported for the question
     if pymoo is not None and isinstance(objectives, pymoo.Problem):
-        objectives = from_pymoo(objectives)
-    if isinstance(objectives, Objectives):
-        jac, hess = jac or objectives.jac, hess or objectives.hess
-        vectorized = vectorized or objectives.vectorized
-        objectives = objectives.function
-    if jac is None and hess is None and not vectorized:
-        return objectives
-    if isinstance(objectives, Problem):
-        # inside of the problem, which keeps its names, bounds and directions
-        part = Objectives(objectives.function, jac, hess, vectorized)
-        return eqx.tree_at(lambda problem: problem.function, objectives, part)
-    return Objectives(objectives, jac, hess, vectorized)
+        return from_pymoo(objectives)
+    return objectives
 
 
 def _by_name(functions: Mapping[str, Any]) -> Problem:

@@ -18,7 +18,7 @@ from ..names import numbered, read_texts
 from .bridge import Bridge, Calls
 from .feasible import Constraint, FeasibleSet
 from .forms import Form, read_function
-from .functions import Objectives
+from .functions import Objectives, split_executor
 
 Side = Float[np.ndarray, " n_variables"]
 
@@ -294,6 +294,11 @@ def _limit(given: object, name: str) -> Limit:
         found = Limit(given.fun, None, given.lb, given.ub, jac)
     if not callable(found.function):
         raise TypeError(f"constraints: {name} is {given!r}; {KINDS}")
+    if split_executor(found.function)[1] is not None:
+        raise ValueError(
+            f"constraints: {name} has an executor; leave it out, since that of the objectives"
+            " serves constraints too"
+        )
     return found
 
 

@@ -26,6 +26,7 @@ from .executors import (
     Workers,
 )
 from .journal import (
+    JOURNAL,
     DamagedJournalError,
     FolderTakenError,
     Journal,
@@ -35,7 +36,7 @@ from .journal import (
     read_journal,
     warn,
 )
-from .study import JOURNAL, LoggedSearch, Plan, kept_settings, open_search, run_study
+from .study import LoggedSearch, Plan, kept_settings, open_search, run_study
 
 __all__ = [
     "ARGUMENTS",

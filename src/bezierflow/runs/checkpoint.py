@@ -26,8 +26,7 @@ from jaxtyping import Float
 
 from ..kinds import kind_of
 from .archive import Decoder, Encoder, UnknownKindError, read_checked, write_checked
-from .journal import Journal, Record, locked, warn
-from .study import JOURNAL
+from .journal import Journal, Record, open_journal, warn
 
 ARGUMENTS, SOLUTION = "run.bez", "solution.bez"
 
@@ -131,17 +130,16 @@ class Arguments:
             )
         return found
 
-    def differences(self, other: "Arguments") -> dict[str, str]:
-        """The arguments that differ, each with words."""
-        found = {}
+    def differences(self, other: "Arguments", ignored: tuple[str, ...]) -> list[str]:
+        """The arguments that differ, in words, but for those that are ignored."""
+        found = []
         for name in {**self.documents, **other.documents}:
-            if name in COMPARED_BY_VALUE or self._agrees(other, name):
+            if name in ignored or self._agrees(other, name):
                 continue
             # a file that was written before an object had some field: read, it has the default
             held = "value" in self.document(name)
-            if held and Arguments.of({name: self.value(name)})._agrees(other, name):
-                continue
-            found[name] = f"{name} was {self._words(name)} and is {other._words(name)}"
+            if not (held and Arguments.of({name: self.value(name)})._agrees(other, name)):
+                found.append(f"{name} was {self._words(name)} and is {other._words(name)}")
         return found
 
     def _agrees(self, other: "Arguments", name: str) -> bool:
@@ -183,7 +181,6 @@ def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = Fal
         given.write(path)
         return []
     kept = Arguments.read(path)
-    changed = kept.differences(given)
     # None is no limit, so that it is more than any number
     most = {**dict.fromkeys(GROWING), **arguments}
     grown = [
@@ -191,7 +188,7 @@ def settle_arguments(path: Path, arguments: Mapping[str, Any], ended: bool = Fal
         for name in GROWING
         if (old := kept.value(name)) and (np.inf if most[name] is None else most[name]) > old
     ]
-    refused = [words for name, words in changed.items() if name not in grown]
+    refused = kept.differences(given, (*grown, *COMPARED_BY_VALUE))
     if refused:
         raise ValueError(
             f"{path.parent} holds another run: {'; '.join(refused)}. Give another folder, or the"
@@ -291,36 +288,14 @@ class Part:
 class Checkpoint:
     """The folder of a run, while the run has its lock."""
 
-    def __init__(self, folder: Path, every: float):
-        self.folder, self.every = folder, every
-        self.journal = Journal(folder / JOURNAL)
+    def __init__(self, journal: Journal, every: float):
+        self.journal, self.folder, self.every = journal, journal.path.parent, every
         self._parts = 0
 
     def part(self) -> Part:
         """The file of the next flow."""
         self._parts += 1
         return Part(self.folder / f"{self._parts - 1}.bez", self.every)
-
-    def begin(self, arguments: Mapping[str, object]) -> None:
-        """Writes down what the run was asked for; where the folder has a run already, checks that
-        it is the same one."""
-        path, now, records = self.folder / ARGUMENTS, versions(), self.journal.records
-        if not records:
-            settle_arguments(path, arguments)
-            self.journal.append(
-                {"kind": "run", "format": 1, "versions": now, "process": os.getpid()}
-            )
-            self.journal.flush()  # a disk that is full is said now
-            return
-        if records[0]["kind"] != "run":
-            raise ValueError(
-                f"{self.folder} holds a {records[0]['kind']}, not a run; give another folder"
-            )
-        grown = settle_arguments(path, arguments, ended=records[-1]["kind"] == "ended")
-        compare_versions(self.folder, records, now)
-        self.journal.append(
-            {"kind": "resumed", "versions": now, "process": os.getpid(), "changed": grown}
-        )
 
     def check(
         self,
@@ -365,14 +340,22 @@ class Checkpoint:
 def open_checkpoint(
     folder: str | os.PathLike[str] | None, every: float, arguments: Mapping[str, object]
 ) -> Iterator[Checkpoint | None]:
-    """The checkpoint of a run, or None where there is no folder."""
+    """The checkpoint of a run, or None where there is no folder. What the run was asked for is
+    written down; where the folder has a run already, it must be the same one."""
     if folder is None:
         yield None
         return
-    with locked(folder) as path:
-        checkpoint = Checkpoint(path, every)
-        checkpoint.begin(arguments)
-        yield checkpoint
+    with open_journal(folder, "run") as journal:
+        path, records = journal.path.parent, journal.records
+        now = {"versions": versions(), "process": os.getpid()}
+        ended = bool(records) and records[-1]["kind"] == "ended"
+        grown = settle_arguments(path / ARGUMENTS, arguments, ended)
+        if not records:
+            journal.begin({"kind": "run", "format": 1, **now})
+        else:
+            compare_versions(path, records, now["versions"])
+            journal.append({"kind": "resumed", **now, "changed": grown})
+        yield Checkpoint(journal, every)
 
 
 def say_how_to_go_on(folder: Path) -> None:

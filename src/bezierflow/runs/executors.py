@@ -18,7 +18,6 @@ from concurrent.futures import (
 )
 from contextlib import nullcontext
 from dataclasses import dataclass
-from functools import partial
 from importlib import import_module
 from typing import Any
 
@@ -188,9 +187,38 @@ class Workers:
     """
 
     def __init__(self, executor: AnyExecutor):
-        self._make = _maker(executor)
-        given = executor if isinstance(executor, Executor) else self._make()
-        self.executor: Executor | None = _checked(given)
+        is_count = isinstance(executor, int) and not isinstance(executor, bool) and executor >= 1
+        if not (is_count or isinstance(executor, Executor) or callable(executor)):
+            raise TypeError(
+                "executor must be a concurrent.futures.Executor (of loky, Dask's"
+                " client.get_executor(), mpi4py.futures), a function that makes one, or a number"
+                f" of processes, got {executor!r}"
+            )
+        self._given = executor
+        self.executor: Executor | None = _checked(
+            executor if isinstance(executor, Executor) else self._another()
+        )
+
+    def _another(self) -> Any:
+        """The first executor, or another one in place of one that broke."""
+        given = self._given
+        if callable(given):
+            return given()
+        n = given if isinstance(given, int) else getattr(given, "_max_workers", None)
+        if isinstance(given, int) or type(given).__module__.startswith("loky"):
+            try:
+                from loky import get_reusable_executor
+            except ImportError as error:
+                raise ImportError(
+                    "processes on this machine need loky: pip install 'bezierflow[engines]'"
+                ) from error
+            return get_reusable_executor(n, timeout=IDLE_SECONDS)
+        if isinstance(given, ProcessPoolExecutor):
+            return ProcessPoolExecutor(n, mp_context=getattr(given, "_mp_context", None))
+        raise RuntimeError(
+            f"a worker died and broke the {type(given).__name__}; give executor=a function that"
+            " makes one, so that another can be made"
+        )
 
     def submit(self, *task: Any) -> Future:
         """A future of a task."""
@@ -205,7 +233,7 @@ class Workers:
         """A fresh executor in place of a broken one."""
         assert self.executor is not None
         self.executor.shutdown(wait=False)
-        self.executor = _checked(self._make())
+        self.executor = _checked(self._another())
 
     def release(self) -> None:
         """No tasks are sent any more: an executor belongs to its user, who may shut it down."""
@@ -377,42 +405,6 @@ class Pool:
         return [one]
 
 
-def _maker(executor: AnyExecutor) -> Callable[[], Executor]:
-    """What makes an executor, or another one in place of one that broke."""
-    if isinstance(executor, int) and not isinstance(executor, bool) and executor >= 1:
-        return partial(_loky, executor)
-    if isinstance(executor, Executor) or executor is None:
-        return partial(_one_like, executor)
-    if callable(executor):
-        return executor
-    raise TypeError(
-        "executor must be a concurrent.futures.Executor (of loky, Dask's client.get_executor(),"
-        f" mpi4py.futures), a function that makes one, or a number of processes, got {executor!r}"
-    )
-
-
-def _loky(n_workers: int | None) -> Executor:
-    try:
-        from loky import get_reusable_executor
-    except ImportError as error:
-        raise ImportError(
-            "processes on this machine need loky: pip install 'bezierflow[engines]'"
-        ) from error
-    return get_reusable_executor(n_workers, timeout=IDLE_SECONDS)
-
-
-def _one_like(executor: Executor | None) -> Executor:
-    n = getattr(executor, "_max_workers", None)
-    if type(executor).__module__.startswith("loky"):
-        return _loky(n)
-    if isinstance(executor, ProcessPoolExecutor):
-        return ProcessPoolExecutor(n, mp_context=getattr(executor, "_mp_context", None))
-    raise RuntimeError(
-        f"a worker died and broke the {type(executor).__name__}; give executor=a function that"
-        " makes one, so that another can be made"
-    )
-
-
 def _checked(executor: Any) -> Executor:
     """The executor, unless its workers are forks of this process."""
     if not hasattr(executor, "submit"):
@@ -435,7 +427,8 @@ def _checked(executor: Any) -> Executor:
 
 
 class RayExecutor(Executor):
-    """`executor=RayExecutor()` evaluates on a Ray cluster, which `ray.init(...)` has connected to.
+    """`bf.Objectives(f, executor=RayExecutor())` is evaluated on a Ray cluster, which
+    `ray.init(...)` has connected to.
 
     Args:
         n_workers: how many evaluations run at once; by default as many as the cluster has CPUs.
@@ -450,7 +443,14 @@ class RayExecutor(Executor):
         if not self._ray.is_initialized():
             self._ray.init(log_to_driver=False)
         self.n_workers = n_workers or int(self._ray.cluster_resources().get("CPU", 1))
-        self._call = self._ray.remote(**options)(_apply) if options else self._ray.remote(_apply)
+
+        def apply(
+            function: Callable[..., object], arguments: tuple, keywords: dict[str, object]
+        ) -> object:
+            return function(*arguments, **keywords)
+
+        remote = self._ray.remote
+        self._call = remote(**options)(apply) if options else remote(apply)
 
     def submit(self, fn: Callable[..., Any], /, *arguments: Any, **keywords: Any) -> Future:
         """A future of `fn(*arguments, **keywords)`, computed by a task of Ray's."""
@@ -458,9 +458,3 @@ class RayExecutor(Executor):
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Leaves Ray running: it belongs to the process that started it."""
-
-
-def _apply(
-    function: Callable[..., object], arguments: tuple[object, ...], keywords: dict[str, object]
-) -> object:
-    return function(*arguments, **keywords)

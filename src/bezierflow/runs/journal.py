@@ -20,6 +20,8 @@ from typing import Any
 Record = dict[str, Any]
 """What JSON can hold, by name, with a "kind"."""
 
+JOURNAL = "journal.jsonl"
+
 LOCK = "lock"
 """The file that is locked; it holds who locked it."""
 
@@ -107,14 +109,38 @@ class Journal:
     def __init__(self, path: Path):
         content = path.read_bytes() if path.exists() else b""
         *lines, torn = content.split(b"\n")
-        self.path = path
-        self.records = [_record(f"{path}, line {n + 1}", n, line) for n, line in enumerate(lines)]
+        self.path, self.records = path, []
+        for number, line in enumerate(lines):
+            body, tail = line[:-TAIL_LENGTH] + b"}", line[-TAIL_LENGTH:]
+            words = f"{path}, line {number + 1} is damaged:"
+            if tail.decode("ascii", "replace") != TAIL % zlib.crc32(body):
+                raise DamagedJournalError(
+                    f"{words} its checksum is not that of its content; restore the file from a copy"
+                )
+            try:
+                record = json.loads(body)
+            except (ValueError, RecursionError) as error:
+                raise DamagedJournalError(f"{words} {error}") from error
+            if (
+                not isinstance(record, dict)
+                or record.pop("n", None) != number
+                or not isinstance(record.get("kind"), str)
+            ):
+                raise DamagedJournalError(
+                    f"{words} it is not record {number}; lines are missing or were moved"
+                )
+            self.records.append(record)
         self._written, self._size = len(lines), len(content) - len(torn)
 
     @property
     def waiting(self) -> int:
         """How many records are not on the disk."""
         return len(self.records) - self._written
+
+    def begin(self, record: Record) -> None:
+        """Writes the first record; a disk that is full is said now."""
+        self.append(record)
+        self.flush()
 
     def append(self, *records: Record) -> None:
         """Adds records, synced in one go."""
@@ -150,24 +176,14 @@ def read_journal(path: Path) -> list[Record]:
     return Journal(path).records
 
 
-def _record(where: str, number: int, line: bytes) -> Record:
-    """What a line holds, checked."""
-    body, tail = line[:-TAIL_LENGTH] + b"}", line[-TAIL_LENGTH:]
-    if tail.decode("ascii", "replace") != TAIL % zlib.crc32(body):
-        raise DamagedJournalError(
-            f"{where} is damaged: its checksum is not that of its content; restore the file from a"
-            " copy"
-        )
-    try:
-        record = json.loads(body)
-    except (ValueError, RecursionError) as error:
-        raise DamagedJournalError(f"{where} is damaged: {error}") from error
-    if (
-        not isinstance(record, dict)
-        or record.pop("n", None) != number
-        or not isinstance(record.get("kind"), str)
-    ):
-        raise DamagedJournalError(
-            f"{where} is damaged: it is not record {number}; lines are missing or were moved"
-        )
-    return record
+@contextmanager
+def open_journal(folder: str | os.PathLike[str], kind: str) -> Iterator[Journal]:
+    """The journal of a folder, which is locked meanwhile; an error where its first record is of
+    another kind than this one, "run" or "study"."""
+    with locked(folder) as path:
+        journal = Journal(path / JOURNAL)
+        if journal.records and journal.records[0]["kind"] != kind:
+            raise ValueError(
+                f"{path} holds a {journal.records[0]['kind']}, not a {kind}; give another folder"
+            )
+        yield journal

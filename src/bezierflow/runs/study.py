@@ -25,9 +25,7 @@ import numpy as np
 
 from ..interrupts import raise_if_interrupted
 from .executors import Evaluation, Pool
-from .journal import Journal, Record, locked
-
-JOURNAL = "journal.jsonl"
+from .journal import Journal, Record, open_journal
 
 GROWING = ("budget",)
 """Settings that may be larger when a study goes on."""
@@ -46,36 +44,26 @@ class LoggedSearch:
     from its past. Where asking changes nothing, and need not be written down, its memory is None.
 
     Attributes:
-        search: it has been told what `told` says.
-        journal: None where nothing is kept.
+        search: it has been told what `told` says; what has arrived since it was last asked waits.
         records: of the journal, or of what it would hold.
+        journal: None where nothing is kept.
         asked: the designs that the search was asked for, by number; None for one withdrawn.
         evaluations: everything that has arrived, in that order.
         gone: the places in `evaluations` of what was corrected since, or taken back.
         told: the places of what the search was told, in that order.
     """
 
-    def __init__(self, search: Any, journal: Journal | None = None):
-        self.search, self.journal = search, journal
-        self.records: list[Record] = [{"kind": "study", "settings": search.settings}]
-        self.asked: dict[int, np.ndarray | None] = {}
-        self.evaluations: list[Evaluation] = []
-        self.gone: set[int] = set()
-        self.told: list[int] = []
-        self._since: list[int] = []
-
-    @classmethod
-    def restored(cls, restore: Restore, records: Iterable[Record]) -> "LoggedSearch":
-        """The search as it was when it was last asked; what has arrived since is not told."""
-        log = cls.__new__(cls)
-        log.journal, log.records = None, list(records)
-        log._load(restore)
-        return log
+    def __init__(self, restore: Restore, records: Iterable[Record], journal: Journal | None = None):
+        self.records, self.journal = list(records), journal
+        self._load(restore)
 
     def _load(self, restore: Restore) -> None:
         """Everything from the records. A correction, or what is taken back, takes this way too, so
         that a study in memory and one from its journal are the same to the last bit."""
-        self.asked, self.evaluations, self.told, self._since = {}, [], [], []
+        self.asked: dict[int, np.ndarray | None] = {}
+        self.evaluations: list[Evaluation] = []
+        self.told: list[int] = []
+        self._since: list[int] = []
         memory: Record = {}
         undone: set[int] = set()
         before: set[int] = set()  # what was gone when the search was last asked
@@ -118,13 +106,14 @@ class LoggedSearch:
             if place not in known and not one.skipped
         ]
 
-    def place(self, number: int | None, x: np.ndarray) -> int | None:
-        """Where the evaluation of a design waits to be told, by its number, or by the design where
-        it has none; None where it has not arrived."""
+    def place(self, number: int, x: np.ndarray) -> int | None:
+        """Where the evaluation of a design waits to be told, by its number, or by the design of the
+        user's own where that is negative; None where it has not arrived."""
         for place in self.waiting:
             one = self.evaluations[place]
             # the same design may be among those of the user's own and among those asked for
-            if one.number == number and (number is not None or np.array_equal(one.x, x)):
+            own = number < 0 and one.number is None and np.array_equal(one.x, x)
+            if own or one.number == number:
                 return place
         return None
 
@@ -143,7 +132,7 @@ class LoggedSearch:
         self._write({"kind": "changed", "settings": dict(settings)})
 
     def _write(self, *records: Record) -> None:
-        if self.journal is not None:
+        if self.journal is not None and records:
             self.journal.append(*records)
         self.records += records
 
@@ -174,8 +163,7 @@ class LoggedSearch:
                     number = float if np.isfinite(value).all() else str
                     record[name] = np.asarray(value).astype(number).tolist()
             records.append(record)
-        if records:
-            self._write(*records)
+        self._write(*records)
         self.evaluations += new
         if _gone(self.evaluations, self.gone) != self.gone or any(one.skipped for one in new):
             self._load(self.search.restore)
@@ -256,29 +244,23 @@ def open_search(
         prepare: what is done to the folder under its lock, before anything is written to its
             journal.
     """
+    settings = None if search is None else search.settings
+    first = {"kind": "study", "format": 1, "settings": settings, **(about or {})}
     if folder is None:
-        yield LoggedSearch(search)
+        yield LoggedSearch(restore, [first])
         return
-    with locked(folder) as path:
-        journal = Journal(path / JOURNAL)
-        is_new = not journal.records
-        if is_new and search is None:
+    with open_journal(folder, "study") as journal:
+        path, is_new, grown = journal.path.parent, not journal.records, {}
+        if is_new and settings is None:
             raise FileNotFoundError(f"{path} holds no study; it was to be the checkpoint of one")
-        if not is_new and journal.records[0]["kind"] != "study":
-            raise ValueError(
-                f"{path} holds a {journal.records[0]['kind']}, not a study; give another folder"
-            )
-        grown = {} if is_new or search is None else _growth(path, journal.records, search.settings)
+        if not is_new and settings is not None:
+            grown = _growth(path, journal.records, settings)
         prepare(path)  # what is refused has changed nothing
-        if is_new and search is not None:
-            first = {"kind": "study", "format": 1, "settings": search.settings, **(about or {})}
-            journal.append(first)
-            journal.flush()  # a disk that is full is said now
+        if is_new:
+            journal.begin(first)
         elif grown:
             journal.append({"kind": "changed", "settings": grown})
-        log = LoggedSearch.restored(restore, journal.records)
-        log.journal = journal
-        yield log
+        yield LoggedSearch(restore, journal.records, journal)
 
 
 def kept_settings(records: Iterable[Record]) -> Record:
@@ -375,8 +357,8 @@ def run_study(
                 designs |= new
             if not designs:
                 return None
-            key = next(iter(designs))
-            place = _wait_for(log, pool, key, designs.pop(key))
+            number = next(iter(designs))
+            place = _wait_for(log, pool, number, designs.pop(number))
             before_telling(log, place)
             log.tell(place)
             if after_telling(log):
@@ -397,7 +379,7 @@ def _open_designs(log: LoggedSearch, plan: Plan) -> dict[int, np.ndarray]:
         for i, x in enumerate(plan.first)
         if not any(np.array_equal(x, other) for other in known)
     }
-    mine = {log.place(None, x) for x in own.values()}
+    mine = {log.place(number, x) for number, x in own.items()}
     # before the search is told: a design that others have told may be one of those pending
     asked = sorted(log.search.pending.items())
     others = [
@@ -409,14 +391,13 @@ def _open_designs(log: LoggedSearch, plan: Plan) -> dict[int, np.ndarray]:
 
 def _submit(log: LoggedSearch, pool: Pool, designs: dict[int, np.ndarray]) -> None:
     """Has those designs evaluated whose evaluations have not arrived."""
-    numbers = {key: key if key >= 0 else None for key in designs}
-    pool.submit((key, x) for key, x in designs.items() if log.place(numbers[key], x) is None)
+    pool.submit((key, x) for key, x in designs.items() if log.place(key, x) is None)
 
 
-def _wait_for(log: LoggedSearch, pool: Pool, key: int, x: np.ndarray) -> int:
+def _wait_for(log: LoggedSearch, pool: Pool, number: int, x: np.ndarray) -> int:
     """The place of the evaluation of a design; whatever arrives before it is written down."""
-    while (place := log.place(key if key >= 0 else None, x)) is None:
+    while (place := log.place(number, x)) is None:
         for one in pool.arrivals():
-            asked_for = isinstance(one.number, int) and one.number >= 0
-            log.arrive(one if asked_for else replace(one, number=None))
+            own = cast(int, one.number) < 0
+            log.arrive(replace(one, number=None) if own else one)
     return place

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..arguments import read_count, read_doubles, shown
+from ..precision import is_traced
 from .schedule import SCHEDULE
 
 T = TypeVar("T", np.ndarray, Array)
@@ -258,14 +259,20 @@ def tangent_basis(n_objectives: int) -> Float[np.ndarray, "n_objectives dimensio
     return read_only(np.linalg.svd(centered)[0][:, : n_objectives - 1])
 
 
-def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str = "t") -> None:
-    """Raises a ValueError that names the first row which is not a point of the simplex."""
-    if not (isinstance(t, np.ndarray) and t.dtype.kind in "iuf"):
-        t = read_doubles(t, name, "points of the simplex")
+def check_on_simplex(
+    t: Any, n_objectives: int | None = None, name: str = "t"
+) -> Array | np.ndarray:
+    """Points of the simplex as an array, or a ValueError that names the first row which is none.
+    Of an array that is being traced the shape alone is known."""
+    is_array = isinstance(t, jax.Array | np.ndarray)
+    if not (is_array and (is_traced(t) or t.dtype.kind in "iuf")):
+        t = read_doubles(t, name, "points of the simplex, coordinates last")
     if t.ndim < 1 or (n_objectives is not None and t.shape[-1] != n_objectives):
         wanted = "the coordinates" if n_objectives is None else f"{n_objectives} coordinates"
         raise ValueError(f"{name} must have {wanted} along its last axis, got shape {t.shape}")
-    rows = t.reshape(-1, t.shape[-1])
+    if is_traced(t):
+        return t
+    rows = np.asarray(t).reshape(-1, t.shape[-1])
     tolerance = SCHEDULE.single_tolerance if t.dtype == np.float32 else SCHEDULE.tolerance
     sums = np.ascontiguousarray(rows.T).sum(axis=0)  # several times faster than along short rows
     if not (np.abs(sums - 1).max(initial=0) <= tolerance and rows.min(initial=0) >= -tolerance):
@@ -275,3 +282,4 @@ def check_on_simplex(t: np.ndarray, n_objectives: int | None = None, name: str =
             f" {rows[row].tolist()} with sum {rows[row].sum():.6g}. Divide each row by its sum to"
             " normalize"
         )
+    return t

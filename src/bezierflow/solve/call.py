@@ -34,6 +34,7 @@ from ..objectives import (
     is_single,
     read_objectives,
     read_problem,
+    split_executor,
 )
 from ..runs import AnyExecutor, Part, Workers
 from .schedule import SCHEDULE
@@ -77,6 +78,8 @@ class Call:
     """The arguments of `minimize`, each in the one form that is used inside.
 
     Attributes:
+        objectives: without their executor.
+        executor: that of the objectives.
         began: when, on the clock `time.monotonic`.
         next_part: makes the file of the next flow, where the run is kept in a folder.
     """
@@ -111,7 +114,11 @@ class Call:
                 " optimistix and SciPy are wrapped as Optax(...), Optimistix(...), SciPy(...)"
             )
         of = "of an Iteration, which returns True to stop the run"
+        objectives, executor = split_executor(self.objectives)
         read = {
+            "objectives": objectives,
+            # a copy of a call has objectives that were split before
+            "executor": self.executor if executor is None else executor,
             "tol": or_none(read_nonnegative, self.tol, "tol"),
             "budget": or_none(read_count, self.budget, "budget"),
             "time_limit": or_none(read_positive, self.time_limit, "time_limit", "in seconds"),
@@ -143,7 +150,12 @@ class Call:
     @property
     def form(self) -> object:
         """The objectives in the form that the user gave them in."""
-        return read_objectives(self.objectives, None, None, False)
+        return read_objectives(self.objectives)
+
+    @property
+    def workers(self) -> Workers | None:
+        """Who calls functions that run on the host; None for this process."""
+        return None if self.executor is None else Workers(self.executor)
 
     @property
     def leaves_choice(self) -> bool:
@@ -167,7 +179,7 @@ class Call:
             automatic=isinstance(self.method, str | AbstractAutoFlow),
             calls=Calls(
                 getattr(self.method, "budget", None) if self.budget is None else self.budget,
-                None if self.executor is None else Workers(self.executor),
+                self.workers,
                 TimeLimit(self.deadline),
             ),
         )

@@ -79,16 +79,20 @@ def _enough(problem: Problem) -> int:
 
 
 def _seconds(problem: Problem) -> float:
-    """Of a call: of a second one where the first was slow, which may have imported something."""
+    """Of a call: of the fastest of some where the first was slow, which may have imported something
+    or waited for a busy machine."""
     calls, bridge = problem.calls, problem.form.flat
     assert isinstance(bridge, Bridge)
-    if calls.seconds >= SCHEDULE.slow_call and calls.left >= 1:
-        low, high, _ = region(problem)
-        x = low + (high - low) * kronecker(1, len(low))
-        began, before = time.monotonic(), int(calls.total.objective)
+    low, high, _ = region(problem)
+    # What is known already takes no time: points after those of earlier looks.
+    known, more = len(bridge.archive()[0]), SCHEDULE.timed_calls
+    for point in kronecker(known + more, len(low))[known:]:
+        if calls.seconds < SCHEDULE.slow_call or calls.left < 1:
+            break
+        began = time.monotonic()
+        x = (low + (high - low) * point)[None]
         bridge.know(np.asarray(decode(x, problem.names.transforms)), 0)
-        if int(calls.total.objective) > before:  # what is known already takes no time
-            calls.seconds = min(calls.seconds, time.monotonic() - began)
+        calls.seconds = min(calls.seconds, time.monotonic() - began)
     return calls.seconds
 
 
@@ -99,7 +103,7 @@ def search(problem: Problem, call: Call, why: str) -> Solution:
     assert isinstance(bridge, Bridge)
     assert feasible is not None
     assert call.budget is not None
-    kinds, unravel, spent = problem.names.transforms, problem.raveling.unravel, calls.total
+    kinds, unravel = problem.names.transforms, problem.raveling.unravel
     low, high = (np.asarray(decode(side, kinds)) for side in (feasible.lower, feasible.upper))
     x, f = bridge.archive()
     if calls.first is not None:
@@ -116,11 +120,12 @@ def search(problem: Problem, call: Call, why: str) -> Solution:
         x0=(unravel(x[apart]), f[apart]),
         method=method,
         bounds=(unravel(low), unravel(high)),
-        budget=call.budget - int(spent.objective),
+        budget=call.budget - int(calls.total.objective),
     )
     found = method.search(task)
     fresh = int(found.stats.evaluations.objective) - len(apart)
-    stats = replace(found.stats, evaluations=total(spent, Evaluations(fresh)))
+    calls.made["search"] = total(calls.made.get("search", Evaluations()), Evaluations(fresh))
+    stats = replace(found.stats, evaluations=calls.total, calls=calls)
     return replace(
         found,
         stats=stats,

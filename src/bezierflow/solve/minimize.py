@@ -42,7 +42,7 @@ from ..objectives import (
 )
 from ..precision import double_precision
 from ..quiet import quiet
-from ..runs import AnyExecutor, open_checkpoint
+from ..runs import open_checkpoint
 from .attempts import (
     FITS,
     Attempt,
@@ -95,7 +95,6 @@ def minimize(  # noqa: PLR0913
     callback: Callback | None = None,
     progress: bool | None = None,
     checkpoint: str | PathLike[str] | Checkpoint | None = None,
-    executor: AnyExecutor = None,
 ) -> Solution:
     """Minimizes several objectives at once; the answer is a surface: a Bézier simplex on the Pareto
     set, or an atlas of them.
@@ -104,8 +103,8 @@ def minimize(  # noqa: PLR0913
         objectives: a function x -> M numbers, or functions x -> a number in a list, or in a dict by
             their names, in JAX, NumPy, torch or plain Python; `Objectives` with derivatives; a
             problem from `bezierflow.problems`, or one of pymoo's. What JAX cannot trace runs on
-            the host; derivatives that nobody gives are finite differences, which
-            `solution.made_by["objectives"]` says.
+            the host, in processes where `Objectives` have an `executor`; derivatives that nobody
+            gives are finite differences, which `solution.made_by["objectives"]` says.
         x0: where to start: an array, a pytree of arrays, a surface or a solution. A surface that is
             at tolerance is kept, after a look at a dozen points. The run of a solution that was
             stopped (by its callback, Ctrl-C, its budget or a limit) goes on where it was, with the
@@ -158,16 +157,10 @@ def minimize(  # noqa: PLR0913
         checkpoint: a folder that keeps the run, so that it goes on after whatever ends it, to the
             same result bit for bit: with `bf.resume(folder)`, or with the same call once more.
             `Checkpoint(folder, every)` says how often.
-        executor: where functions that are called as they are, objectives and constraints, are
-            evaluated, a task per design: any `concurrent.futures.Executor` (of loky, Dask's
-            `client.get_executor()`, `bezierflow.runs.RayExecutor`, `mpi4py.futures`), a function
-            that makes one, or a number of processes on this machine. By default in this process.
-            The result does not depend on it.
     """
     call = Call(
         *(objectives, x0, method, bounds, constraints, maximize, transforms, variables),
         *(tol, budget, time_limit, seed, callback, progress, checkpoint),
-        executor,
     )
     forget_programs()
     if not isinstance(call.method, str | AbstractMethod | AbstractFlow):

@@ -33,6 +33,7 @@ from ..evaluations import Evaluations, total
 from ..metrics import farthest_points, nondominated
 from ..names import Names, encode
 from ..objectives import (
+    Calls,
     FeasibleSet,
     InfeasibleError,
     JaxEvaluator,
@@ -76,7 +77,10 @@ def minimize_mixed(
     with double_precision():
         mixed = Mixed(call, solve)
         near = None if designs is None else _beside(mixed.space, designs, SCHEDULE.most_sets)
-        return mixed.solution(near)
+        solution = mixed.solution(near)
+        if mixed.workers is not None:
+            mixed.workers.release()
+        return solution
 
 
 class Mixed:
@@ -86,10 +90,11 @@ class Mixed:
         space: of all variables.
         names: complete but for the objectives, whose number the first set tells.
         sets: found so far, by combination; None where nothing is feasible.
+        workers: who calls functions of all variables that run on the host.
     """
 
     def __init__(self, call: Call, solve: Solve):
-        self.call, self.solve = call, solve
+        self.call, self.solve, self.workers = call, solve, call.workers
         function = call.form
         if isinstance(function, Objectives):
             raise ValueError(
@@ -140,8 +145,9 @@ class Mixed:
         point = space.at(np.zeros((1, len(space.discrete)), dtype=int))[0]
         point = np.where(np.isfinite(sides[0]), np.maximum(point, sides[0]), point)
         function, rows = Whole(self.function, space), whole_constraints(self.constraints, space)
-        form = read_function(function, space.raveling, point, "objectives", sides, False)
-        return form, feasible_set(sides, rows, space.raveling, space.names, point)
+        calls = Calls(workers=self.workers)
+        form = read_function(function, space.raveling, point, "objectives", sides, False, calls)
+        return form, feasible_set(sides, rows, space.raveling, space.names, point, self.workers)
 
     def solution(self, todo: Sequence[Places] | None = None) -> Solution:
         """All that the combinations have, as one; of those in `todo` alone where it is given."""
@@ -189,8 +195,9 @@ class Mixed:
         share = min(space.n_choices, SCHEDULE.most_sets)
         sides = np.array(space.lower)[free], np.array(space.upper)[free]
         try:
+            placed = Placed.at(self.function, x, space, names)
             return self.solve(
-                Placed.at(self.function, x, space, names),
+                placed if call.executor is None else Objectives(placed, executor=call.executor),
                 x0,
                 call.method,
                 bounds=sides,

@@ -110,7 +110,8 @@ class Schedule:
         noisy_calls: and a run ends after so many more.
         calls_per_variable: values alone take about so many calls per variable and one more,
         most_searched: a surrogate is chosen for fewer, of which it can choose so many in minutes,
-        slow_call: where a call takes as many seconds, which choosing takes, too.
+        slow_call: where a call takes as many seconds, which choosing takes, too,
+        timed_calls: and none of so many further ones is faster.
         scanned_variables: `check` looks for kinks along so many variables.
         atlas_points: about how many points a run evaluates whose answer is an atlas, of two or
             three objectives.
@@ -211,6 +212,7 @@ class Schedule:
     calls_per_variable: int = 50
     most_searched: int = 200
     slow_call: float = 0.01
+    timed_calls: int = 2
     scanned_variables: int = 10
     atlas_points: int = 12_000
     front_errors: float = 10.0

@@ -151,11 +151,6 @@ class Scaling:
         columns = zip(*(getattr(self, name).tolist() for name in names), strict=True)
         return [dict(zip(names, row, strict=True)) for row in columns]
 
-    def gap_without_sign(self) -> list[int]:
-        """The N at which the interval of the gap holds 0."""
-        within = (self.gap_low <= 0) & (self.gap_high >= 0)
-        return [int(n) for n in self.n_samples[within]]
-
 
 def against_samples(
     flow: Flow,
@@ -191,46 +186,44 @@ def against_samples(
         for N in n_samples:
             check_samples(N, n_objectives, flow.degree)
         surface = BezierSimplex.constant(start, n_objectives, flow.degree)
-        rows = []
+        rows, K, M = [], read_count(n_iterations, "n_iterations", 1), n_objectives
+        keys = jax.random.split(jax.random.key(seed), n_runs)
+        n_anywhere = n_runs * SCHEDULE.twins_per_run
+        # Evenly spread over the iterations instead of drawn: as uniform, with less noise where only
+        # the last few matter. The order is random, so that a run's own twins are not all early or
+        # all late.
+        evenly = 1 + (np.arange(n_anywhere) * K + K // 2) // n_anywhere
+        k = np.concatenate([np.full(n_runs, K), np.random.default_rng(seed).permutation(evenly)])
+        last, anywhere = slice(0, n_runs), slice(n_runs, None)
+        root = gram_root(M, flow.degree)
         for N in n_samples:
             sampled = eqx.tree_at(
                 lambda f: f.sampler, flow, Uniform(N), is_leaf=lambda leaf: leaf is None
             )
-            setting = Setting(sampled, objectives, surface, n_iterations)
-            rows.append(_measure(setting, n_runs, seed))
+            setting = Setting(sampled, objectives, surface, K)
+            exchange = Exchange.random(k, N, M, seed)
+            twins = empirical_stability(setting, exchange, keys=keys)
+            gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
+            off_mean = root @ (twins.ends - twins.ends.mean(axis=0))
+            by_twins = mean_interval(K * N / 2 * twins.rms[anywhere] ** 2)
+            rows.append(
+                {
+                    "n_samples": float(N),
+                    "last": float(twins.sup_loss[last].mean()),
+                    "last_move": float(twins.sup_move[last].mean()),
+                    "anywhere": float(twins.sup_loss[anywhere].mean()),
+                    "anywhere_move": float(twins.sup_move[anywhere].mean()),
+                    "worst": float(twins.sup_loss.max()),
+                    "gap": abs(gap.expected.estimate),
+                    "gap_low": gap.expected.low,
+                    "gap_high": gap.expected.high,
+                    "spread": float(np.sqrt(np.sum(off_mean**2) / (n_runs - 1))),
+                    "by_twins": float(np.sqrt(by_twins.estimate)),
+                    "by_twins_low": float(np.sqrt(max(by_twins.low, 0.0))),
+                    "by_twins_high": float(np.sqrt(by_twins.high)),
+                    "risk": float(gap.risks.mean()),
+                }
+            )
     columns = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     slopes = {name: slope(columns["n_samples"], columns[name]) for name in QUANTITIES}
     return Scaling(**columns, slopes=slopes)
-
-
-def _measure(setting: Setting, n_runs: int, seed: int) -> dict[str, float]:
-    K, N = setting.n_iterations, setting.n_samples
-    keys = jax.random.split(jax.random.key(seed), n_runs)
-    n_anywhere = n_runs * SCHEDULE.twins_per_run
-    # Evenly spread over the iterations instead of drawn: as uniform, with less noise where only the
-    # last few matter. The order is random, so that a run's own twins are not all early or all late.
-    evenly = 1 + (np.arange(n_anywhere) * K + K // 2) // n_anywhere
-    k = np.concatenate([np.full(n_runs, K), np.random.default_rng(seed).permutation(evenly)])
-    exchange = Exchange.random(k, N, setting.n_objectives, seed)
-    twins = empirical_stability(setting, exchange, keys=keys)
-    last, anywhere = slice(0, n_runs), slice(n_runs, None)
-    gap = generalization_gap(setting, keys=keys, control_points=twins.ends)
-    root = gram_root(setting.n_objectives, setting.degree)
-    off_mean = root @ (twins.ends - twins.ends.mean(axis=0))
-    by_twins = mean_interval(K * N / 2 * twins.rms[anywhere] ** 2)
-    return {
-        "n_samples": float(N),
-        "last": float(twins.sup_loss[last].mean()),
-        "last_move": float(twins.sup_move[last].mean()),
-        "anywhere": float(twins.sup_loss[anywhere].mean()),
-        "anywhere_move": float(twins.sup_move[anywhere].mean()),
-        "worst": float(twins.sup_loss.max()),
-        "gap": abs(gap.expected.estimate),
-        "gap_low": gap.expected.low,
-        "gap_high": gap.expected.high,
-        "spread": float(np.sqrt(np.sum(off_mean**2) / (n_runs - 1))),
-        "by_twins": float(np.sqrt(by_twins.estimate)),
-        "by_twins_low": float(np.sqrt(max(by_twins.low, 0.0))),
-        "by_twins_high": float(np.sqrt(by_twins.high)),
-        "risk": float(gap.risks.mean()),
-    }

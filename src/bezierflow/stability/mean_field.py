@@ -108,13 +108,24 @@ def mean_field(
                 "sampler must draw t at random; with the same nodes in every iteration there is no"
                 " mean to take, and Theorem 1 of docs/convergence.md holds"
             )
-        t, Z, fits, kappa = _draws(flow, M, n_draws, seed)
+        # T, Z, (ZᵀΩZ)⁻¹ZᵀΩ and κ_N of each draw
+        keys = jax.random.split(jax.random.key(seed), n_draws)
+        t, weights = map(np.asarray, _samples(flow, M, keys))
+        Z = design_matrix(t.reshape(-1, M), flow.degree).reshape(*t.shape[:2], -1)
+        gram = gram_root(M, flow.degree)
+        inverse = np.linalg.inv(gram)
+        Y = np.sqrt(weights)[..., None] * (Z @ inverse)
+        U, sizes, V = np.linalg.svd(Y, full_matrices=False)
+        fits = inverse @ np.swapaxes(V, 1, 2) @ (np.swapaxes(U, 1, 2) / sizes[..., None])
+        fits, kappa = fits * np.sqrt(weights)[:, None, :], sizes[:, 0] / sizes[:, -1]
         P, slope, scatter = _zero(objectives, t, Z, fits, np.asarray(surface.control_points))
-        root = np.kron(gram_root(M, flow.degree), np.eye(len(start)))
+        root = np.kron(gram, np.eye(len(start)))
         moved = np.linalg.norm(root @ np.linalg.solve(slope, scatter.T), axis=0)
         inner = root @ slope @ np.linalg.inv(root)
         limits = known_curvature(objectives) if curvature is None else curvature
-        mean_kappa, unbiased = mean_interval(kappa), _is_unbiased(flow, M)
+        mean_kappa, sampler = mean_interval(kappa), flow.sampler
+        unbiased = type(sampler) is Leverage and not sampler.independent
+        unbiased = unbiased and sampler.n_samples >= n_controls(M, flow.degree)
         a = float("nan")
         if limits is not None:
             m, beta = limits
@@ -126,17 +137,8 @@ def mean_field(
             monotonicity=float(a),
             at_zero=float(np.linalg.eigvalsh((inner + inner.T) / 2)[0]),
             unbiased=unbiased,
-            why_not=_why_not(flow, M, limits, float(a), mean_kappa),
+            why_not=_why_not(flow, M, limits, float(a), mean_kappa, unbiased),
         )
-
-
-def _is_unbiased(flow: Flow, n_objectives: int) -> bool:
-    sampler = flow.sampler
-    return (
-        type(sampler) is Leverage
-        and not sampler.independent
-        and sampler.n_samples >= n_controls(n_objectives, flow.degree)
-    )
 
 
 def _why_not(
@@ -145,8 +147,9 @@ def _why_not(
     curvature: tuple[float, float] | None,
     a: float,
     kappa: Interval,
+    unbiased: bool,
 ) -> tuple[str, ...]:
-    sampler, unbiased = flow.sampler, _is_unbiased(flow, n_objectives)
+    sampler = flow.sampler
     least = flow.degree * (n_controls(n_objectives, flow.degree) + 1)
     assert sampler is not None  # settled
     missing = []
@@ -179,20 +182,6 @@ def _why_not(
             f" k^-{power:.2g} from k = 1e6 to 1e9"
         )
     return tuple(missing)
-
-
-def _draws(
-    flow: Flow, n_objectives: int, n_draws: int, seed: int
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """T, Z, (ZᵀΩZ)⁻¹ZᵀΩ and κ_N of each draw."""
-    keys = jax.random.split(jax.random.key(seed), n_draws)
-    t, weights = map(np.asarray, _samples(flow, n_objectives, keys))
-    Z = design_matrix(t.reshape(-1, n_objectives), flow.degree).reshape(*t.shape[:2], -1)
-    inverse_root = np.linalg.inv(gram_root(n_objectives, flow.degree))
-    Y = np.sqrt(weights)[..., None] * (Z @ inverse_root)
-    U, sizes, V = np.linalg.svd(Y, full_matrices=False)
-    fits = inverse_root @ np.swapaxes(V, 1, 2) @ (np.swapaxes(U, 1, 2) / sizes[..., None])
-    return t, Z, fits * np.sqrt(weights)[:, None, :], sizes[:, 0] / sizes[:, -1]
 
 
 @compiled

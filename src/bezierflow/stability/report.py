@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from ..answer import Solution
 from ..arguments import read_count
@@ -74,8 +74,18 @@ def error_parts(
     """
     t = held_out_points(setting.n_objectives)
     Z, n_runs = design_matrix(t, setting.degree), len(control_points)
-    mean = control_points.mean(axis=0)
-    x, found = _targets(setting, t, Z @ mean)
+    mean, loss = control_points.mean(axis=0), setting.loss
+    start = Z @ mean
+    if isinstance(loss, Distance):
+        x, found = np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
+    else:
+        x, last_step = map(np.asarray, _minimizers(setting, jnp.asarray(t), jnp.asarray(start)))
+        size = np.linalg.norm(np.ptp(start, axis=0))
+        found = np.isfinite(x).all(axis=1) & (last_step <= SCHEDULE.negligible * size)
+        # A minimizer farther away than the surface is large is another one than the surface is
+        # about.
+        away = np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1)
+        found &= away < max(size, SCHEDULE.negligible)
     if found.sum() < 2 * Z.shape[1]:
         raise ValueError(
             f"x*(t) was found at {found.sum()} of {len(t)} held-out t only, too few to tell where"
@@ -93,26 +103,8 @@ def error_parts(
         samples=float(np.sqrt(spread)),
         n_missing=int(len(t) - found.sum()),
         n_held_out=len(t),
-        exact=isinstance(setting.loss, Distance),
+        exact=isinstance(loss, Distance),
     )
-
-
-def _targets(
-    setting: Setting,
-    t: Float[np.ndarray, "n n_objectives"],
-    start: Float[np.ndarray, "n n_variables"],
-) -> tuple[Float[np.ndarray, "n n_variables"], Bool[np.ndarray, " n"]]:
-    """x*(t) and where it was found: the problem's own, or by Newton's method from the surface."""
-    loss = setting.loss
-    if isinstance(loss, Distance):
-        return np.asarray(loss.problem.pareto_map(t)), np.ones(len(t), dtype=bool)
-    x, last_step = map(np.asarray, _minimizers(setting, jnp.asarray(t), jnp.asarray(start)))
-    size = np.linalg.norm(np.ptp(start, axis=0))
-    found = np.isfinite(x).all(axis=1) & (last_step <= SCHEDULE.negligible * size)
-    # A minimizer farther away than the surface is large is another one than the surface is about.
-    away = np.linalg.norm(np.where(found[:, None], x, np.inf) - start, axis=1)
-    found &= away < max(size, SCHEDULE.negligible)
-    return x, found
 
 
 def _mean_square(displacement: np.ndarray) -> float:

@@ -53,8 +53,8 @@ def slope(n: Float[np.ndarray, " n"], values: Float[np.ndarray, " n"]) -> Interv
     return Interval(exponent, exponent - half, exponent + half)
 
 
-def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
-    """N, at least the number of control points."""
+def check_samples(n_samples: int, n_objectives: int, degree: int) -> None:
+    """An error where N is below the number of control points."""
     needed = n_controls(n_objectives, degree)
     if read_count(n_samples, "n_samples", 1) < needed:
         raise ValueError(
@@ -62,7 +62,6 @@ def check_samples(n_samples: int, n_objectives: int, degree: int) -> int:
             f" {n_objectives} objectives, where ZᵀZ is singular and no refit is stable; draw at"
             f" least {needed} or lower the degree"
         )
-    return int(n_samples)
 
 
 def expected_gram(n_objectives: int, degree: int) -> Float[np.ndarray, "n_controls n_controls"]:

@@ -14,10 +14,10 @@ from .acquisition import (
     properly_nondominated,
     propose,
 )
-from .coverage import missing
 from .feasibility import Gate, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .search import Search
+from .surface import missing
 from .surrogate import Surrogate
 
 __all__ = [

@@ -6,7 +6,6 @@ posterior variance along it, and along the sets of Thompson samples, most. Point
 cube; values are standardized.
 """
 
-from collections.abc import Callable
 from typing import Any, NamedTuple, cast
 
 import jax
@@ -28,28 +27,9 @@ from ..gaussian import (
 from ..metrics import farthest_points, nondominated
 from ..precision import double_precision
 from ..simplex import grid, largest_degree_within
+from .domain import ANYWHERE, Domain
 from .feasibility import Gates, chance, shortfall
 from .schedule import SCHEDULE
-
-OnSteps = Callable[[np.ndarray], np.ndarray]
-"""Moves points of the cube to others."""
-
-
-class Settings(NamedTuple):
-    """What of the cube can be set.
-
-    Attributes:
-        on_steps: moves points to where variables can be set.
-        on_choices: moves points to where choices can be set; numbers stay as they are.
-        moves: which coordinates descents may move: numbers, but no choices; None for all.
-    """
-
-    on_steps: OnSteps = lambda u: u
-    on_choices: OnSteps = lambda u: u
-    moves: Bool[np.ndarray, " n_free"] | None = None
-
-
-ANYTHING = Settings()
 
 
 class ModelSet(NamedTuple):
@@ -100,19 +80,19 @@ def propose(
     worst: Float[np.ndarray, " n_objectives"],
     calibration: float,
     rng: np.random.Generator,
-    settings: Settings = ANYTHING,
+    domain: Domain = ANYWHERE,
 ) -> Proposal:
     """The next points, one after the other, each as if those before had their expected values.
 
     `numbers` are those of the points in the order in which they are asked for: one of `period`
     explores. `worst` are values beyond which a point is of no use, infinite where there are none;
-    `calibration` is a factor of standard deviations; `settings` is what can be set.
+    `calibration` is a factor of standard deviations; `domain` knows what can be set.
     """
     unit, shift = np.asarray(posterior.scale), np.asarray(posterior.shift)
     f, worst = (means(posterior, known.evaluated) - shift) / unit, (worst - shift) / unit
     spread, (f, starts) = f.std(axis=0), _feasible_part(known, f)
-    on_steps, gates = settings.on_steps, (known.gates, settings)
-    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, *gates)[0], worst)
+    within = known.gates, domain
+    promising = useful(find_sets(mean_path(posterior), starts, worst, rng, *within)[0], worst)
     promising = thin(promising, SCHEDULE.n_promising)
     low, high = promising.f.min(axis=0), promising.f.max(axis=0)
     span = np.where(high > low, high - low, np.maximum(spread, SCHEDULE.least_span))
@@ -125,7 +105,7 @@ def propose(
     )
     if len(known.pending):  # as if evaluated, with the values that are expected
         f = np.vstack([f, (means(posterior, known.pending) - shift) / unit])
-    settable = on_steps(promising.u)
+    settable = domain.on_steps(promising.u)
     if settable is not promising.u:
         promising = ModelSet(settable, (means(posterior, settable) - shift) / unit)
     uncertainty = float(np.sqrt(np.mean((stds(posterior, promising.u) / (unit * span)) ** 2)))
@@ -136,9 +116,9 @@ def propose(
         paths = sample_paths(posterior, SCHEDULE.n_paths, rng)
         others = [
             thin(useful(one, worst), SCHEDULE.n_targets)
-            for one in find_sets(paths, starts, worst, rng, *gates)
+            for one in find_sets(paths, starts, worst, rng, *within)
         ]
-        table = VarianceReduction(posterior, [promising, *others], known, span, rng, on_steps)
+        table = VarianceReduction(posterior, [promising, *others], known, span, rng, domain)
         candidates = table.candidates  # those of the mean's set come first
     n_pending, on_surface = len(known.pending), []
     likely = chance(known.gates, candidates)
@@ -152,7 +132,7 @@ def propose(
             # as if evaluated, with the values that are expected
             f = f if row is None else np.vstack([f, promising.f[row]])
         on_surface.append(row is not None and not exploring)
-        u = emptiest(known, rng, on_steps) if row is None else candidates[row]
+        u = emptiest(known, rng, domain) if row is None else candidates[row]
         if row is not None and table is not None:
             table.condition(row)
         known = known._replace(pending=np.vstack([known.pending, u]))
@@ -205,13 +185,13 @@ class VarianceReduction:
         known: Known,
         span: Float[np.ndarray, " n_objectives"],
         rng: np.random.Generator,
-        on_steps: OnSteps = lambda u: u,
+        domain: Domain = ANYWHERE,
     ):
         targets, n = np.concatenate([one.u for one in sets]), SCHEDULE.n_pool
         around = targets[rng.integers(0, len(targets), n)]
         around = np.clip(around + SCHEDULE.around * rng.standard_normal(around.shape), 0.0, 1.0)
         everywhere = rng.random((n, targets.shape[1]))
-        self.candidates = on_steps(np.concatenate([targets, everywhere, around]))
+        self.candidates = domain.on_steps(np.concatenate([targets, everywhere, around]))
         # Each set counts as much as any other, however many points it has.
         self._weight = np.concatenate([np.full(len(one.u), 1 / len(one.u)) for one in sets])
         u = np.concatenate([self.candidates, known.pending, known.failed])
@@ -253,12 +233,12 @@ def is_taken(u: Float[np.ndarray, "k n_free"], known: Known) -> Bool[np.ndarray,
 
 
 def emptiest(
-    known: Known, rng: np.random.Generator, on_steps: OnSteps = lambda u: u
+    known: Known, rng: np.random.Generator, domain: Domain = ANYWHERE
 ) -> Float[np.ndarray, " n_free"]:
     """Of random places of the cube the one farthest from all points, where designs are likely to be
     feasible."""
     taken = np.concatenate(known[:3])
-    places = on_steps(rng.random((SCHEDULE.n_promising, taken.shape[1])))
+    places = domain.on_steps(rng.random((SCHEDULE.n_promising, taken.shape[1])))
     away = np.min(np.sum((places[:, None] - taken[None]) ** 2, axis=2), axis=1)
     return places[int((away * chance(known.gates, places)).argmax())]
 
@@ -302,7 +282,7 @@ def find_sets(
     worst: Float[np.ndarray, " n_objectives"],
     rng: np.random.Generator,
     gates: Gates = (),
-    settings: Settings = ANYTHING,
+    domain: Domain = ANYWHERE,
     n_rounds: int = SCHEDULE.n_rounds,
 ) -> list[ModelSet]:
     """The Pareto set of each path, as points, on the cube or on the part of it that gates are
@@ -313,7 +293,7 @@ def find_sets(
     """
     (n_paths, M, _), n = np.shape(paths.height), SCHEDULE.n_candidates
     starts = starts[-(n // 2) :]  # the last ones, which the search chose
-    others = settings.on_choices(rng.random((n - len(starts), starts.shape[1])))
+    others = domain.on_choices(rng.random((n - len(starts), starts.shape[1])))
     candidates = np.concatenate([starts, others])
     regular = grid(M, largest_degree_within(M, SCHEDULE.n_directions))
     random = rng.dirichlet(np.ones(M), SCHEDULE.n_directions)
@@ -338,7 +318,7 @@ def find_sets(
             best += [np.argsort(z[:, :n, m], axis=1)[:, own] for m in range(M)]
             begin = np.take_along_axis(u, np.concatenate(best, axis=1)[:, :, None], axis=1)
             units = weights, ideal, span
-            found, values = map(np.asarray, _descend(paths, walls, begin, settings.moves, *units))
+            found, values = map(np.asarray, _descend(paths, walls, begin, domain.moves, *units))
             u, f = np.concatenate([u, found], axis=1), np.concatenate([f, values], axis=1)
     sets = []
     for points, values, short in zip(u, f, shortfall(gates, u), strict=True):

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 
 from ..arguments import read_count, read_number, read_positive, shown
 from ..names import Names, decode, encode
@@ -55,6 +55,11 @@ class Domain(NamedTuple):
         return bool(self.step.any()) or any(self.values)
 
     @property
+    def moves(self) -> Bool[np.ndarray, " n_free"] | None:
+        """Which coordinates of the cube descents may move: numbers, but no texts; None for all."""
+        return np.array(self.hot) < 0 if self.hot else None
+
+    @property
     def texts(self) -> dict[int, Int[np.ndarray, " n_values"]]:
         """The coordinates of the cube of each variable with texts for values."""
         on = np.array(self.hot or (-1,) * len(self.free)) >= 0
@@ -87,17 +92,13 @@ class Domain(NamedTuple):
 
     def rounded(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
         """The nearest designs within the bounds that can be set."""
-        if not self.step.any():
-            return self._listed(x)
-        size = np.where(self.step > 0, self.step, 1.0)
-        first, last = _multiples(self.lower, self.upper, size)
-        multiples = np.clip(np.round(x / size), first, last) * size
-        # 0.3, as a person types it, and not 3 · 0.1 = 0.30000000000000004
-        short = np.reshape([float(f"{one:.12g}") for one in multiples.ravel()], x.shape)
-        return self._listed(np.where(self.step > 0, np.clip(short, self.lower, self.upper), x))
-
-    def _listed(self, x: Float[np.ndarray, "n n_variables"]) -> Float[np.ndarray, "n n_variables"]:
-        """The nearest designs with values of the lists."""
+        if self.step.any():
+            size = np.where(self.step > 0, self.step, 1.0)
+            first, last = _multiples(self.lower, self.upper, size)
+            multiples = np.clip(np.round(x / size), first, last) * size
+            # 0.3, as a person types it, and not 3 · 0.1 = 0.30000000000000004
+            short = np.reshape([float(f"{one:.12g}") for one in multiples.ravel()], x.shape)
+            x = np.where(self.step > 0, np.clip(short, self.lower, self.upper), x)
         for i, own in enumerate(self.values):
             if own and not isinstance(own[0], str):
                 numbers = np.array(own, dtype=float)
@@ -115,6 +116,10 @@ class Domain(NamedTuple):
     def on_steps(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
         """The nearest points of the unit cube that can be set."""
         return self.to_cube(self.rounded(self.from_cube(u))) if self.is_discrete else u
+
+
+ANYWHERE = Domain(*np.zeros((2, 0)), Names(), np.zeros(0, dtype=int), *np.zeros((3, 0)))
+"""Of which only the cube counts, all of whose points can be set."""
 
 
 def _multiples(
@@ -135,14 +140,20 @@ def read_domain(
 ) -> Domain:
     """The domain of a search from what its user gave, or an error in one line."""
     n_objectives = read_count(n_objectives, "n_objectives", 2)
-    own = SimpleNamespace(names=Names.read(names))
-    box = read_bounds(bounds, variables=own.names.variables)
+    problem = SimpleNamespace(names=Names.read(names))
+    box = read_bounds(bounds, variables=problem.names.variables)
     lower, upper = box.lower, box.upper
-    named = read_names(own, maximize, transforms, n_objectives, len(lower))
+    named = read_names(problem, maximize, transforms, n_objectives, len(lower))
     _check_sides(lower, upper, named)
-    # A variable that its bounds fix has no place in the cube: its length scale would mean nothing.
     lists = tuple(tuple(own) for own in values or ())
-    free, hot = _coordinates(np.flatnonzero(lower < upper), lists)
+    columns: list[tuple[int, int]] = []
+    # A variable that its bounds fix has no place in the cube: its length scale would mean nothing.
+    for i in np.flatnonzero(lower < upper).tolist():
+        own = lists[i] if lists else ()
+        # A coordinate for each text: no two texts are nearer to each other than others.
+        texts = range(len(own)) if own and isinstance(own[0], str) else (-1,)
+        columns += [(i, k) for k in texts]
+    free, hot = np.array(columns, dtype=int).reshape(-1, 2).T
     low, high = (encode(side, named.transforms)[free] for side in (lower, upper))
     width = np.where(hot < 0, high - low, 1.0)
     step = _read_steps(steps, named, lower, upper)
@@ -162,20 +173,6 @@ def _check_sides(lower: np.ndarray, upper: np.ndarray, named: Names) -> None:
                 f"bounds must be positive for {named.variables[i]}, whose logarithm is taken, got a"
                 f" lower bound of {low:g}"
             )
-
-
-def _coordinates(
-    free: Int[np.ndarray, " n"], values: tuple[tuple[float | str, ...], ...]
-) -> tuple[Int[np.ndarray, " n_free"], Int[np.ndarray, " n_free"]]:
-    """The variable of each coordinate of the cube, and the place of its text, −1 for a number."""
-    found: list[tuple[int, int]] = []
-    for i in free.tolist():
-        own = values[i] if values else ()
-        # A coordinate for each text: no two texts are nearer to each other than others.
-        texts = range(len(own)) if own and isinstance(own[0], str) else (-1,)
-        found += [(i, k) for k in texts]
-    columns = np.array(found, dtype=int).reshape(-1, 2)
-    return columns[:, 0], columns[:, 1]
 
 
 def _read_steps(

@@ -1,7 +1,7 @@
 """What a design must keep that only an evaluation tells: that it succeeds, and constraints. Each is
 a process that is above 0 where designs are feasible."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -113,8 +113,3 @@ def read_limits(constraints: object) -> tuple[Limits, ...]:
             )
         found.append(Limits(one.function, one.matrix, *np.broadcast_arrays(lower, upper)))
     return tuple(found)
-
-
-def count_rows(limits: Sequence[Limits]) -> int:
-    """How many rows all of them have."""
-    return sum(one.n_rows for one in limits)

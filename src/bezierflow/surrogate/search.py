@@ -3,26 +3,21 @@ was told."""
 
 import time
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import Any
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Float, PyTree
+from jaxtyping import Float
 from numpy.typing import ArrayLike
 
 from ..answer import ErrorEstimate, Evaluated, Reason, Result, Solution, Stats
 from ..arguments import or_none, read_count, read_nonnegative, read_seed
-from ..atlas import AtlasFlow
 from ..bezier import Raveling
 from ..evaluations import Evaluations
 from ..gaussian import (
     NOISE,
     Fit,
-    Numbers,
     Posterior,
     PosteriorMean,
     above_zero,
@@ -33,23 +28,11 @@ from ..gaussian import (
 )
 from ..metrics import nondominated
 from ..names import Names
-from ..objectives import (
-    Chosen,
-    Placed,
-    Space,
-    Transforms,
-    box_on_solver_side,
-    feasible_set,
-    read_chosen,
-    read_names,
-)
+from ..objectives import Chosen, Transforms, read_chosen
 from ..quiet import quiet
 from ..runs import Record
-from ..solve import Call, minimize, minimize_mixed
 from .acquisition import (
     Known,
-    ModelSet,
-    Settings,
     emptiest,
     find_sets,
     is_taken,
@@ -58,11 +41,11 @@ from .acquisition import (
     ranges,
     useful,
 )
-from .coverage import missing
 from .domain import Domain, Steps, Worst, read_domain, worst_values
 from .feasibility import Gate, Gates, chance, shortfall
 from .held_out import HeldOut, what_is_wrong
 from .schedule import SCHEDULE
+from .surface import Within, follow, missing
 
 
 class Search:
@@ -136,8 +119,7 @@ class Search:
         self._fits: tuple[Fit, ...] | None = None  # of the last time it was asked
         self._fitted_on = -1  # checksum of the evaluations that these are a fit to
         self._fitted_in_full = 0  # how many there were at the last fit from several starts
-        self._model: tuple[int, tuple[Fit, ...], Posterior] | None = None  # of so many evaluations
-        self._gates: Gates = ()  # of the same
+        self._model: tuple[tuple[Fit, ...], Posterior, Gates] | None = None  # of all that was told
 
     @property
     def settings(self) -> Record:
@@ -275,7 +257,13 @@ class Search:
         sobol = qmc.Sobol(len(self.domain.free), rng=np.random.default_rng(self.seed))
         u = sobol.random_base2((first + spread - 1).bit_length())[first : first + spread]
         if self.domain.is_discrete:
-            u = self._apart(self.domain.on_steps(u))
+            # Points that steps make the same as others are moved to the emptiest places.
+            rng, settable = np.random.default_rng([self.seed, first, 2]), self.domain.on_steps(u)
+            u = u[:0]
+            for one in settable:
+                known = self._known(u)
+                taken = is_taken(one[None], known)[0]
+                u = np.vstack([u, emptiest(known, rng, self.domain) if taken else one])
         if spread < n:
             u = np.concatenate([u, self._proposed(n - spread, u)])
         x = self.domain.rounded(self.domain.from_cube(u))
@@ -292,28 +280,18 @@ class Search:
         kept = np.all(g <= 0, axis=1) if self.n_constraints else None
         return Known(cube(x), in_flight, cube(np.reshape(failed, (-1, L))), gates, kept)
 
-    def _apart(self, u: Float[np.ndarray, "n n_free"]) -> Float[np.ndarray, "n n_free"]:
-        """Points, those that steps make the same as others moved to the emptiest places."""
-        rng, kept = np.random.default_rng([self.seed, self._n_asked, 2]), u[:0]
-        for one in u:
-            known = self._known(kept)
-            if is_taken(one[None], known)[0]:
-                one = emptiest(known, rng, self.domain.on_steps)
-            kept = np.vstack([kept, one])
-        return kept
-
     def _proposed(self, n: int, also: np.ndarray) -> Float[np.ndarray, "n n_free"]:
         """Points that the acquisition functions choose, beside others that are asked for now;
         predictions of those on the surface are recorded."""
-        (fits, posterior), first = self.model(), self._n_asked + len(also)
+        (fits, posterior, gates), first = self.model(), self._n_asked + len(also)
         self._fits, self._fitted_on = fits, self._checksum
         if self._needs_full_fit:
             self._fitted_in_full = len(self._x)
-        known, n_good = self._known(also, self._gates), len(self.evaluated[0])
+        known, n_good = self._known(also, gates), len(self.evaluated[0])
         # One generator per ask, by the number of points asked for: nothing random must be restored.
         rng, numbers = np.random.default_rng([self.seed, self._n_asked]), range(first, first + n)
         worst, calibration = self._worst, self.held_out.calibration
-        found = propose(posterior, known, numbers, worst, calibration, rng, self._settable)
+        found = propose(posterior, known, numbers, worst, calibration, rng, self.domain)
         noise = np.asarray(posterior.scale) * np.sqrt(np.asarray(posterior.nugget))
         self.held_out.note_round(n_good, found.span, noise, found.uncertainty, self.batch)
         mean = self.domain.names.signs * means(posterior, found.u)
@@ -323,13 +301,6 @@ class Search:
         for k in np.flatnonzero(found.on_surface):
             self.held_out.predict(first + int(k), mean[k], std[k])
         return found.u
-
-    @property
-    def _settable(self) -> Settings:
-        """What of the cube can be set."""
-        domain, texts = self.domain, [*self.domain.texts.values()]
-        moves = ~np.isin(np.arange(len(domain.free)), np.concatenate(texts)) if texts else None
-        return Settings(domain.on_steps, domain.on_choices, moves)
 
     @property
     def _needs_full_fit(self) -> bool:
@@ -343,24 +314,23 @@ class Search:
         _, y, g = self._told
         return zlib.crc32(np.reshape(self._x, -1).tobytes() + y.tobytes() + g.tobytes())
 
-    def model(self) -> tuple[tuple[Fit, ...], Posterior]:
-        """Hyperparameters and posterior from what was told so far; hyperparameters of constraints
-        come after those of objectives, and, where evaluations have failed, those of the process of
-        success last."""
-        n, M, K = len(self._x), len(self.domain.names.objectives), self.n_constraints
+    def model(self) -> tuple[tuple[Fit, ...], Posterior, Gates]:
+        """Hyperparameters, posterior and gates from what was told so far; hyperparameters of
+        constraints come after those of objectives, and, where evaluations have failed, those of the
+        process of success last."""
         # Fits start from that of the last `ask`, not from the last one made: looking at a solution
         # in between must not change the next points.
-        if self._model is None or self._model[0] != n:
+        if self._model is None:
+            M, K, gates = len(self.domain.names.objectives), self.n_constraints, ()
             (x, y, g), former = self._told, self._fits or ()
             effort = "full" if self._needs_full_fit else "quick"
             effort = "none" if self._fitted_on == self._checksum else effort
             u, values = self.domain.to_cube(x), self.domain.names.signs * y
             fits, posterior = fit_posterior(u, values, self.noise, former[:M], effort)
-            self._gates = ()
             if K:
                 own, limits = fit_posterior(u, -g, self.noise, former[M : M + K], effort)
-                fits, self._gates = fits + own, (Gate.of_constraints(limits),)
-            if len(x) < n:
+                fits, gates = fits + own, (Gate.of_constraints(limits),)
+            if len(x) < len(self._x):
                 u = self.domain.to_cube(np.array(self._x))
                 good = np.isfinite(self._y).all(axis=1, keepdims=True)
                 values = np.where(good, 1.0, -1.0)
@@ -369,9 +339,9 @@ class Search:
                 least, largest = (size * np.sqrt(u.shape[1]) for size in SCHEDULE.success_lengths)
                 settings = "some", former[M + K :], effort, (least, largest)
                 own, success = fit_posterior(u, values, *settings)
-                fits, self._gates = fits + own, (*self._gates, Gate.of_success(success))
-            self._model = n, fits, posterior
-        return self._model[1], self._model[2]
+                fits, gates = fits + own, (*gates, Gate.of_success(success))
+            self._model = fits, posterior, gates
+        return self._model
 
     def tell(self, x: ArrayLike, y: Any, number: int | str | None = None) -> None:
         """Takes the values of one design (L,) with (M,), or of several, one per row, in any order;
@@ -403,6 +373,7 @@ class Search:
         self.held_out.tell(number, y[: len(self.domain.names.objectives)] if as_asked else None)
         self._x.append(x)
         self._y.append(y)
+        self._model = None
 
     def _design(self, x: ArrayLike) -> Float[np.ndarray, " n_variables"]:
         row, L = np.array(x, dtype=float), len(self.domain.lower)
@@ -433,7 +404,7 @@ class Search:
                 f"a surface needs {self._least_points} evaluations at least that did not fail, got"
                 f" {len(x)}"
             )
-        posterior, domain, names = self.model()[1], self.domain, self.domain.names
+        (_, posterior, gates), domain, names = self.model(), self.domain, self.domain.names
         raveling = raveling or Raveling.of(np.zeros(len(domain.lower)))
         calibration, free = np.asarray(self.held_out.calibration), tuple(map(int, domain.free))
         place = domain.low, domain.width, calibration, free
@@ -445,13 +416,12 @@ class Search:
         starts = starts[properly_nondominated(means(posterior, starts))]
         # a generator of its own: a solution changes nothing in the search
         rng = np.random.default_rng([self.seed, 1])
-        gates, settings = self._gates, self._settable
-        whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
+        whole = find_sets(mean_path(posterior), starts, worst, rng, gates, domain)[0]
         wrong = what_is_wrong(x, y, names, self.nonnegative)
         if shortfall(gates, whole.u).min() > SCHEDULE.slack:
             gates, lost = (), "no design is expected to be feasible: the surface is that without"
             wrong.append(f"{lost} constraints and failures; give a larger budget, or relax them")
-            whole = find_sets(mean_path(posterior), starts, worst, rng, gates, settings)[0]
+            whole = find_sets(mean_path(posterior), starts, worst, rng, gates, domain)[0]
         part = useful(whole, worst)
         reached, span = bool((part.f <= worst).all()), ranges(part.f) * unit
         # The ends of the set are on these limits, and solvers need room around their answers.
@@ -460,13 +430,13 @@ class Search:
         within = Within(mean, limit * unit + shift, span, gates)
         # One round where evaluations are suspect: sets of constant objectives take long, and mean
         # nothing.
-        solution = _follow(within, domain, part, self.seed, 1 if wrong else None)
+        solution = follow(within, domain, part, self.seed, 1 if wrong else None)
         if not reached:
             wrong.append(self._out_of_reach(whole.f * unit + shift, ranges(whole.f) * unit))
-        limited = self._limited(part.u)
-        wrong += self._infeasible(part.u, kept)
+        limited, doubts = self._limits(part.u, kept)
+        wrong += doubts
         answers = domain.to_cube(solution.flat_designs(solution.spread(SCHEDULE.n_surface).t))
-        share, below = missing(posterior, float(calibration), answers, worst, rng, gates, settings)
+        share, below = missing(posterior, float(calibration), answers, worst, rng, gates, domain)
         error, rounds = self.held_out.estimate(span, len(x)), self.held_out.rounds
         error = replace(error, missing=share, missing_below=below)
         history = np.reshape([list(one) for one in rounds], (-1, 3)).astype(float).T
@@ -490,32 +460,28 @@ class Search:
             paused=None,  # going on with the flow would not make the mean any better
         )
 
-    def _limited(self, u: Float[np.ndarray, "n n_free"]) -> dict[str, float]:
+    def _limits(
+        self, u: Float[np.ndarray, "n n_free"], kept: np.ndarray
+    ) -> tuple[dict[str, float], list[str]]:
         """Which shares of the surface lie along designs that are expected to fail, and along
-        constraints; and the probability that its designs are feasible."""
-        found = {"limited": 0.0}
-        for posterior, level, unit in self._gates:
-            above = ((means(posterior, u) - level) / unit).min(axis=1)
-            share = float(np.mean(above < SCHEDULE.at_the_edge))
-            found |= {
-                "constrained" if self.n_constraints and not np.any(level) else "limited": share
-            }
-        return found | (
-            {"probability": float(chance(self._gates, u).mean())} if self._gates else {}
-        )
-
-    def _infeasible(self, u: Float[np.ndarray, "n n_free"], kept: np.ndarray) -> list[str]:
-        """Sentences where nothing feasible is known or expected."""
-        found = []
+        constraints, and the probability that its designs are feasible; and sentences where nothing
+        feasible is known or expected."""
+        found, wrong, gates = {"limited": 0.0}, [], self.model()[2]
         if not kept.any():
-            found.append(
+            wrong.append(
                 f"none of {len(kept)} evaluations keeps the constraints: give a larger budget, or"
                 " relax them"
             )
-        failing = [gate for gate in self._gates if np.any(gate.level)]
-        if failing and means(failing[0].posterior, u).max() < 0:
-            found.append("evaluations are expected to fail on the whole surface")
-        return found
+        for posterior, level, unit in gates:
+            expected, of_failures = means(posterior, u), bool(np.any(level))
+            above = ((expected - level) / unit).min(axis=1)
+            share = float(np.mean(above < SCHEDULE.at_the_edge))
+            found["limited" if of_failures else "constrained"] = share
+            if of_failures and expected.max() < 0:
+                wrong.append("evaluations are expected to fail on the whole surface")
+        if gates:
+            found["probability"] = float(chance(gates, u).mean())
+        return found, wrong
 
     def _out_of_reach(self, f: np.ndarray, span: np.ndarray) -> str:
         """That no design is expected within the worst values of use, with what the nearest one of
@@ -577,83 +543,3 @@ class Search:
             doubts.append(f"the surface of the surrogate is suspect ({flow.message})")
         result = Result(Reason.CONVERGED if self.done else Reason.ITERATION_LIMIT, "", tuple(notes))
         return result.doubted("; ".join(doubts)) if doubts else result
-
-
-class Within(eqx.Module):
-    """Constraints that keep the set of the mean to where its trade-offs are proper and of use: no
-    objective worse than its limit.
-
-    With the wider dominance cone (`Schedule.cone`) the set ends earlier: what lies beyond is worse
-    in some objective than any proper point. Whatever dominates a point within the limits is within
-    them too, so that the set within them is a part of the whole one.
-    """
-
-    mean: PosteriorMean
-    limit: Float[Numbers, " n_objectives"]
-    span: Float[Numbers, " n_objectives"]
-    gates: Gates = ()
-
-    def __call__(self, x: PyTree) -> Float[Array, " n_limits"]:
-        """At most 0 where objectives keep their limits, and gates their levels."""
-        f = (jnp.asarray(self.mean.names.signs) * self.mean(x) - self.limit) / self.span
-        u = self.mean.place(x)
-        rows = [(level - posterior.mean(u)) / unit for posterior, level, unit in self.gates]
-        return jnp.concatenate([f, *rows])
-
-
-def _follow(
-    within: Within, domain: Domain, part: ModelSet, seed: int, rounds: int | None
-) -> Solution:
-    """The atlas of the mean within the bounds, where no objective is worse than its limit."""
-    raveling, M = within.mean.raveling, len(domain.names.objectives)
-    tol = SCHEDULE.curve_tol if M == 2 else SCHEDULE.tol
-    if any(domain.values):
-        return _follow_choices(within, domain, part, seed, partial(_atlas_of, tol, rounds))
-    # The flow starts where the worst of the objectives, in units of ranges, is least.
-    middle = int(np.argmin(((part.f - part.f.min(axis=0)) / ranges(part.f)).max(axis=1)))
-    start = domain.from_cube(part.u)[middle]
-    sides = (raveling.unravel(domain.lower), raveling.unravel(domain.upper))
-    given = {"bounds": sides, "constraints": [within], "transforms": None, "seed": seed}
-    return _atlas_of(tol, rounds, within.mean, start, given, raveling)
-
-
-def _follow_choices(
-    within: Within, domain: Domain, part: ModelSet, seed: int, solve: Callable[..., Solution]
-) -> Solution:
-    """The same as one atlas for all choices that points of the set are next to."""
-    mean, names = within.mean, domain.names
-    whole, named = (False,) * len(names.variables), not mean.raveling.is_vector
-    sides = tuple(domain.lower.tolist()), tuple(domain.upper.tolist())
-    space = Space(names.variables, *sides, domain.values, whole, named, coded=True)
-    known = domain.from_cube(part.u)
-    kinds: dict[str | int, str] = {
-        name: kind for name, kind in zip(names.variables, names.transforms, strict=True) if kind
-    }
-
-    def start(f: Placed, x0: PyTree, method: object, **rest: Any) -> Solution:
-        # From the point of the set with the most similar choice.
-        rows, free = space.discrete, space.continuous
-        away = np.abs(known[:, rows] - f.x[rows]) / (domain.upper - domain.lower)[rows]
-        return solve(f, known[int(away.sum(axis=1).argmin()), free], rest)
-
-    call = Call(mean, constraints=[within], transforms=kinds or None, variables=space, seed=seed)
-    return minimize_mixed(call, start, known)
-
-
-def _atlas_of(
-    tol: float,
-    rounds: int | None,
-    f: Placed | PosteriorMean,
-    start: Float[np.ndarray, " n_variables"],
-    given: Mapping[str, Any],
-    raveling: Raveling | None = None,
-) -> Solution:
-    """The atlas of a function within bounds and constraints, from a flat design."""
-    raveling = raveling or Raveling.of(start)
-    names = read_names(f, None, given["transforms"], None, len(start))
-    limits = given["bounds"], given["constraints"], raveling, names.variables, start
-    inside = box_on_solver_side(feasible_set(*limits), names)
-    box = np.asarray(inside.lower), np.asarray(inside.upper)
-    flow = AtlasFlow(inside, box, tol=tol, budget=SCHEDULE.most_points, n_iterations=rounds)
-    kept = {name: given[name] for name in ("bounds", "constraints", "transforms", "seed")}
-    return minimize(f, raveling.unravel(start), flow, **kept)

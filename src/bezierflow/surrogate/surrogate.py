@@ -46,7 +46,7 @@ from ..runs import (
 )
 from ..solve import Call, Checkpoint, kept_arguments
 from .domain import Steps, Worst, read_worst
-from .feasibility import count_rows, read_limits
+from .feasibility import read_limits
 from .schedule import SCHEDULE
 from .search import Search
 
@@ -271,7 +271,8 @@ class Surrogate:
             ),
         }
         limits = read_limits(task.constraints)
-        n_constraints = read_count(self.n_constraints, "n_constraints") + count_rows(limits)
+        n_constraints = read_count(self.n_constraints, "n_constraints")
+        n_constraints += sum(one.n_rows for one in limits)
         settings = {
             "seed": task.seed,
             "budget": task.budget,
