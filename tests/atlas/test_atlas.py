@@ -312,7 +312,7 @@ def test_a_search_goes_on_with_what_is_better_elsewhere():
         return jnp.stack([x[0], 1 - x[0] + 0.1 * jnp.sum(x[1:] ** 2) - well])
 
     def to_its_end(flow, state):
-        while not flow.done(state):
+        while not state.done:
             state, _ = flow.step(f, state)
         return state
 

@@ -140,7 +140,7 @@ statement_options = together(
         "--budget", type=click.IntRange(0), help="The most points that --method auto may evaluate."
     ),
 )
-"""What is said about the problem: `read_problem` takes the names, `read_settings` the rest."""
+"""What is said about the problem: `read_statement` takes it."""
 
 
 def method_options(methods: tuple[str, ...], degree: int | None) -> Callable[[Command], Command]:
@@ -222,21 +222,22 @@ def read_start(x0: str | None, objectives: Callable) -> "np.ndarray":
     return np.zeros(n_variables)
 
 
-def read_settings(
-    maximize: str | None,
-    transform: str | None,
-    bounds: str | None,
-    tol: float | None,
-    budget: int | None,
-) -> dict[str, Any]:
-    """What was said about the problem, as `minimize` takes it."""
-    return {
-        "maximize": read_texts(maximize) or None,
-        "transforms": read_pairs(read_texts(transform), "--transform") or None,
-        "bounds": read_bounds(bounds) if bounds else None,
-        "tol": tol,
-        "budget": budget,
+def read_statement(
+    problem: str, x0: str | None, options: Mapping[str, Any]
+) -> "tuple[Callable, np.ndarray | None, dict[str, Any]]":
+    """The problem, where to start, and what was said of them by `statement_options`, as `minimize`
+    takes it."""
+    objectives = read_problem(problem, options["names"], options["variables"])
+    settings = {
+        "maximize": read_texts(options["maximize"]) or None,
+        "transforms": read_pairs(read_texts(options["transform"]), "--transform") or None,
+        "bounds": read_bounds(options["bounds"]) if options["bounds"] else None,
+        "tol": options["tol"],
+        "budget": options["budget"],
     }
+    # without --x0 bounds say where to start
+    start = None if settings["bounds"] and not x0 else read_start(x0, objectives)
+    return objectives, start, settings
 
 
 def read_flow(method: str, degree: int | None, step_size: str, samples: int | None) -> "bf.Flow":
@@ -300,19 +301,6 @@ def read_numbers(text: str, name: str) -> "np.ndarray":
         raise click.BadParameter(
             f"{name} must be numbers with commas such as 0.2,0.3,0.5, got {text!r}"
         ) from None
-
-
-def read_rows(texts: Iterable[str], name: str) -> "np.ndarray":
-    """Rows of numbers with commas, all of the same length."""
-    import numpy as np
-
-    rows = [read_numbers(text, name) for text in texts]
-    lengths = [len(row) for row in rows]
-    if len(set(lengths)) > 1:
-        raise ValueError(
-            f"{name} must all have as many numbers as there are objectives, got {lengths}"
-        )
-    return np.array(rows)
 
 
 def load_any(file: str) -> "bf.Solution | bf.BezierSimplex":

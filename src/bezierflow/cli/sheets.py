@@ -2,6 +2,7 @@
 write it."""
 
 import csv
+import io
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -59,7 +60,9 @@ def write_sheet(names: "bf.Names", rows: Iterable[Sequence[Any]], semicolons: bo
     """A sheet with a row per design: number, settings and, where it has them, values or a text.
     With semicolons it is for spreadsheets whose decimal sign is the comma."""
     columns = (NUMBER, *names.variables, *names.objectives)
-    lines, (delimiter, decimal) = [list(columns)], ";," if semicolons else ",."
+    text, (delimiter, decimal) = io.StringIO(), ";," if semicolons else ",."
+    table = csv.writer(text, delimiter=delimiter, lineterminator="\n")
+    table.writerow(columns)
     for row in rows:
         cells = [
             repr(float(one)).removesuffix(".0").replace(".", decimal)
@@ -67,13 +70,8 @@ def write_sheet(names: "bf.Names", rows: Iterable[Sequence[Any]], semicolons: bo
             else str(one)
             for one in row
         ]
-        lines.append([*cells, *[""] * (len(columns) - len(cells))])
-
-    def quoted(cell: str) -> str:
-        special = delimiter in cell or '"' in cell or "\n" in cell
-        return '"' + cell.replace('"', '""') + '"' if special else cell
-
-    return "".join(delimiter.join(map(quoted, line)) + "\n" for line in lines)
+        table.writerow([*cells, *[""] * (len(columns) - len(cells))])
+    return text.getvalue()
 
 
 def read_sheet(
@@ -207,17 +205,15 @@ class _Reader:
             return None
         if number in self.known and not any(texts.get(name) for name in self.names.variables):
             return Row(line, number, tuple(map(float, self.known[number])), y)
-        return Row(line, number, tuple(self._setting(line, texts, n) for n in self.bounds), y)
-
-    def _setting(self, line: int, texts: Mapping[str, str], name: str) -> float:
-        """What a variable was set to, within its bounds."""
-        if not texts.get(name):
-            self.fail(line, name, "it is empty: type what the setting was")
-        value, (low, high) = self._value(line, name, texts[name]), self.bounds[name]
-        if not low <= value <= high:
-            words = f"{value:g} is beyond the bounds of the study, {low:g} to {high:g}"
-            self.fail(line, name, words)
-        return value
+        x = []
+        for name, (low, high) in self.bounds.items():
+            if not texts.get(name):
+                self.fail(line, name, "it is empty: type what the setting was")
+            x.append(self._value(line, name, texts[name]))
+            if not low <= x[-1] <= high:
+                words = f"{x[-1]:g} is beyond the bounds of the study, {low:g} to {high:g}"
+                self.fail(line, name, words)
+        return Row(line, number, tuple(x), y)
 
     def _number(self, line: int, text: str) -> int | str | None:
         if not text:

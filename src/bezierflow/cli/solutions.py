@@ -19,8 +19,8 @@ from .options import (
     output_option,
     print_table,
     read_number,
+    read_numbers,
     read_pairs,
-    read_rows,
     write_json,
 )
 
@@ -131,8 +131,11 @@ def evaluate(file: str, t: tuple[str, ...], json_path: str | None) -> None:
     """Evaluate the set in FILE at each T, numbers with commas such as 0.2,0.3,0.5 that sum to 1."""
     import numpy as np
 
-    loaded, points = load_any(file), read_rows(t, "T")
-    bf.simplex.check_on_simplex(points, loaded.n_objectives, "T")
+    loaded, rows = load_any(file), [read_numbers(text, "T") for text in t]
+    lengths = [len(row) for row in rows]
+    if len(set(lengths)) > 1:
+        raise ValueError(f"T must all have as many numbers as there are objectives, got {lengths}")
+    points = bf.simplex.check_on_simplex(np.array(rows), loaded.n_objectives, "T")
     if isinstance(loaded, bf.Solution):
         names, x = loaded.names, loaded.flat_designs(points)
         columns = {"t": points, "x": x, "f": np.asarray(loaded.front(points))}

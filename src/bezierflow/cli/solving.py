@@ -21,8 +21,7 @@ from .options import (
     problem_options,
     read_flow,
     read_problem,
-    read_settings,
-    read_start,
+    read_statement,
     statement_options,
     write_json,
 )
@@ -61,8 +60,6 @@ def solve(  # noqa: PLR0913
     problem: str,
     x0: str | None,
     seed: int,
-    names: str | None,
-    variables: str | None,
     method: str,
     degree: int | None,
     step_size: str,
@@ -81,9 +78,9 @@ def solve(  # noqa: PLR0913
     The exit code is 0 if the surface can be used, with a warning where it is less exact than asked;
     1 if it is suspect; 130 after Ctrl-C, which ends the run with what there is.
     """
-    objectives, settings = read_problem(problem, names, variables), read_settings(**statement)
-    # without --x0 bounds say where to start
-    start = None if settings["bounds"] and not x0 else read_start(x0, objectives)
+    from bezierflow.bezier import write_atomically
+
+    objectives, start, settings = read_statement(problem, x0, statement)
     if method == "auto" and samples:
         raise click.UsageError(
             "--samples goes with a method of your choice; add --method gradient-descent, newton or"
@@ -95,7 +92,12 @@ def solve(  # noqa: PLR0913
         flow = replace(read_flow(method, degree, step_size, samples), n_iterations=iterations)
     # after everything was read: a command that was refused leaves no folder behind
     if checkpoint and not (Path(checkpoint) / COMMAND).exists():
-        _keep_command(Path(checkpoint), ctx.params)
+        path, separator, function = problem.rpartition(":")
+        # with a full path: `resume` may be called from another folder
+        full = f"{Path(path).absolute()}:{function}" if separator else problem
+        Path(checkpoint).mkdir(parents=True, exist_ok=True)
+        text = json.dumps({**ctx.params, "problem": full}, indent=1)
+        write_atomically(Path(checkpoint) / COMMAND, text.encode())
     with orderly_interrupts():  # also while the result is printed and written
         solution = bf.minimize(
             objectives,
@@ -107,18 +109,6 @@ def solve(  # noqa: PLR0913
             **settings,
         )
         report(solution, output, json_path)
-
-
-def _keep_command(folder: Path, parameters: dict[str, Any]) -> None:
-    """Writes the parameters of a command into the folder of its run, with a full path to its
-    problem: `resume` may be called from another folder."""
-    from bezierflow.bezier import write_atomically
-
-    path, separator, function = parameters["problem"].rpartition(":")
-    if separator:
-        parameters = {**parameters, "problem": f"{Path(path).absolute()}:{function}"}
-    folder.mkdir(parents=True, exist_ok=True)
-    write_atomically(folder / COMMAND, json.dumps(parameters, indent=1).encode())
 
 
 def report(solution: "bf.Solution", output: str | None, json_path: str | None) -> None:
@@ -175,8 +165,6 @@ def report(solution: "bf.Solution", output: str | None, json_path: str | None) -
 def check(
     problem: str,
     x0: str | None,
-    names: str | None,
-    variables: str | None,
     json_path: str | None,
     **statement: Any,
 ) -> None:
@@ -186,9 +174,7 @@ def check(
     and what solve will do. The exit code is 1 where something was found that makes a run fail or
     its answer wrong.
     """
-    del statement["seed"]  # nothing here is random
-    objectives, settings = read_problem(problem, names, variables), read_settings(**statement)
-    start = None if settings["bounds"] and not x0 else read_start(x0, objectives)
+    objectives, start, settings = read_statement(problem, x0, statement)
     used = {key: settings[key] for key in ("bounds", "maximize", "transforms")}
     found = bf.check(objectives, start, **used)
     click.echo("\n".join(map(printable, str(found).split("\n"))))

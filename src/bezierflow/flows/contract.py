@@ -10,7 +10,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float, PyTree
+from jaxtyping import Array, Float, PyTree
 
 from ..answer import BezierAtlas, ErrorEstimate, Reason, Result, describe, judge
 from ..arguments import or_none, read_count
@@ -119,17 +119,13 @@ class AbstractFlow(eqx.Module, Generic[State]):
         """One iteration. Where it would exceed the flow's budget, what there is, as a state that is
         done."""
 
-    def done(self, state: Any) -> bool | Bool[Array, ""]:
-        """Whether there is nothing left to do."""
-        return state.done
-
     def surface(self, state: Any) -> BezierSimplex:
         """The best surface so far, with NumPy control points."""
         return state.surface
 
     def evaluations(self, state: Any) -> Evaluations:
         """What the run has evaluated so far."""
-        return state.evaluations
+        return Evaluations(*map(int, state.evaluations))
 
     def advance(self, objectives: FlatObjectives, state: State, most: int) -> tuple[State, History]:
         """At least one iteration and at most `most`, and their infos: one, unless a flow is faster

@@ -45,9 +45,9 @@ def progress_bar(
     if show is False or (show is None and not (in_notebook or sys.stderr.isatty())):
         yield lambda done, note, share=None: None
         return
-    began = time.monotonic() if began is None else began
+    opens = (time.monotonic() if began is None else began) + (0.0 if show else SCHEDULE.patience)
     make = _notebook_bar(what) if in_notebook else _terminal_bar(what, transient=show is None)
-    bar = _Bar(make, total, began, 0.0 if show else SCHEDULE.patience, timed=not in_notebook)
+    bar = _Bar(make, total, opens, timed=not in_notebook)
     try:
         yield bar.update
     finally:
@@ -59,27 +59,18 @@ class _Bar:
     any thread, since a single iteration may take minutes; else at the next update."""
 
     def __init__(
-        self,
-        make: AbstractContextManager[Draw],
-        total: int | None,
-        began: float,
-        patience: float,
-        timed: bool,
+        self, make: AbstractContextManager[Draw], total: int | None, opens: float, timed: bool
     ):
-        self.make, self.total, self.began, self.patience = make, total, began, patience
+        self.make, self.total, self.opens = make, total, opens
         self.lock, self.stack, self.draw = threading.RLock(), ExitStack(), None
         self.latest: tuple[float | None, str] = (None, "")
         self.start, self.closed = time.monotonic(), False
-        self.timer = threading.Timer(self._wait, self._open)
+        self.timer = threading.Timer(max(opens - self.start, 0.0), self._open)
         self.timer.daemon = True
-        if self._wait == 0:
+        if opens <= self.start:
             self._open()
         elif timed:
             self.timer.start()
-
-    @property
-    def _wait(self) -> float:
-        return max(self.patience + self.began - time.monotonic(), 0.0)
 
     def _open(self) -> None:
         with self.lock:
@@ -95,7 +86,7 @@ class _Bar:
         rest = "" if share is None else _rest(seconds, share)
         with self.lock:
             self.latest = share, ", ".join(part for part in (count, note, rest) if part)
-            if self._wait == 0:
+            if self.opens <= time.monotonic():
                 self._open()
             if self.draw is not None:
                 self.draw(*self.latest)
@@ -228,7 +219,7 @@ def drive(  # noqa: PLR0913
     most = 1  # the first iteration shows how fast they are
     with progress_bar(progress, flow.n_iterations, flow.doing, began) as update:
         try:
-            while stopped is None and not flow.done(run.state):
+            while stopped is None and not run.state.done:
                 stopped = _limit(run.iterations, n_iterations, time_limit)
                 if stopped is not None:
                     break

@@ -248,10 +248,6 @@ class Flow(AbstractFlow[FlowState]):
         P = state.calmest if trouble else state.surface.control_points
         return BezierSimplex(on_host(P), state.surface.n_objectives, self.degree)
 
-    def evaluations(self, state: FlowState) -> Evaluations:
-        """What all iterations evaluated."""
-        return Evaluations(*(int(count) for count in state.evaluations))
-
     def advance(
         self, objectives: FlatObjectives, state: FlowState, most: int
     ) -> tuple[FlowState, History]:

@@ -20,7 +20,7 @@ from ..names import Names
 from ..objectives import as_vector
 from ..scalarizations import AbstractReferencedScalarization, AbstractScalarization
 from ..simplex import AbstractSampler, Stratified, n_controls
-from .contract import AbstractFlow, Estimate, History, Info, Run, steps_at_once
+from .contract import AbstractFlow, History, Info, Run, steps_at_once
 from .refit import AbstractRefit, LeastSquares, PullBack
 from .schedule import SCHEDULE
 
@@ -63,31 +63,26 @@ class Feed:
     def take(self, most: int) -> Iterator[Batch]:
         """Up to so many batches: fewer where they end, or where one has another shape."""
         for _ in range(most):
-            batch = self._next() if self.taken else self.first
-            if batch is None:
+            found = next(self.iterator, None) if self.taken else self.first
+            # An iterator that has ended would end again at once.
+            if found is None and not self.one_pass and not isinstance(self.batches, Iterator):
+                assert self.batches is not None
+                self.iterator = iter(self.batches)
+                found = next(self.iterator, None)
+            if found is None:
+                self.why = f"batches ended after {self.taken}"
+                return
+            batch = as_arrays(found, self.taken + 1)
+            if _form(batch) != _form(self.first):
+                self.misshapen = True
+                self.why = (
+                    f"batch {self.taken + 1} has the form {_form(batch)}, but the first one"
+                    f" {_form(self.first)}; drop an incomplete last batch (drop_last=True), or pad"
+                    " it"
+                )
                 return
             self.last, self.taken = batch, self.taken + 1
             yield batch
-
-    def _next(self) -> Batch | None:
-        found = next(self.iterator, None)
-        # An iterator that has ended would end again at once.
-        if found is None and not self.one_pass and not isinstance(self.batches, Iterator):
-            assert self.batches is not None
-            self.iterator = iter(self.batches)
-            found = next(self.iterator, None)
-        if found is None:
-            self.why = f"batches ended after {self.taken}"
-            return None
-        batch = as_arrays(found, self.taken + 1)
-        if _form(batch) == _form(self.first):
-            return batch
-        self.misshapen = True
-        self.why = (
-            f"batch {self.taken + 1} has the form {_form(batch)}, but the first one"
-            f" {_form(self.first)}; drop an incomplete last batch (drop_last=True), or pad it"
-        )
-        return None
 
 
 def as_arrays(batch: Batch, number: int) -> Batch:
@@ -282,7 +277,27 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         t, weights = sampler(for_t, M)
         Z, shares = basis(t, self.degree), weights / jnp.sum(weights)
         data, axis = self._data(batch, for_data, len(t))
-        loss, G, values = self._gradients(objectives, state.control_points, t, Z, data, axis)
+        leaves, treedef = jax.tree.flatten(state.control_points)
+        flags = jax.tree.leaves(self._flags(state.control_points))
+
+        def scalarized(x: list[Array], t: Array, data: Batch) -> tuple[Array, tuple[Array, Array]]:
+            values = jnp.asarray(as_vector(objectives(jax.tree.unflatten(treedef, x), data)))
+            if values.shape != t.shape:
+                raise ValueError(
+                    f"objectives must return {len(t)} numbers for x and one batch, got shape"
+                    f" {values.shape}"
+                )
+            values = values.astype(t.dtype)
+            loss = self.scalarization(values, t)
+            return loss, (loss, values)
+
+        # losses (N,), gradients at the points b(t), shaped like x with N rows, values (N, M)
+        x = [
+            leaf if shared else jnp.tensordot(Z.astype(leaf.dtype), leaf, 1)
+            for shared, leaf in zip(flags, leaves, strict=True)
+        ]
+        in_axes = ([None if shared else 0 for shared in flags], 0, axis)
+        G, (loss, values) = jax.vmap(jax.grad(scalarized, has_aux=True), in_axes)(x, t, data)
 
         def pulled(shared: bool, g: Array) -> Array:
             if shared:
@@ -293,7 +308,7 @@ class StochasticFlow(AbstractFlow[TrainingState]):
                 design.shape[1], *g.shape[1:]
             )
 
-        G_P = jax.tree.map(pulled, self._flags(state.control_points), G)
+        G_P = jax.tree.unflatten(treedef, list(map(pulled, flags, G)))
         P, method_state = self.method.update(G_P, state.control_points, state.method_state)
         after = state._replace(control_points=P, method_state=method_state, k=state.k + 1)
         means = shares @ values
@@ -301,8 +316,8 @@ class StochasticFlow(AbstractFlow[TrainingState]):
 
         bad = ~jnp.isfinite(values)
         first, met = jnp.argmax(bad), jnp.any(bad) & ~state.done
-        leaves = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(P)]
-        goes_on = jnp.all(jnp.stack(leaves)) & ~state.done
+        finite = [jnp.all(jnp.isfinite(leaf)) for leaf in jax.tree.leaves(P)]
+        goes_on = jnp.all(jnp.stack(finite)) & ~state.done
         news = {
             "status": jnp.where(goes_on | state.done, state.status, NON_FINITE),
             "n_non_finite": state.n_non_finite + met,
@@ -313,33 +328,6 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         # types stay what they were, or a loop would compile a second time
         typed = {name: new.astype(getattr(state, name).dtype) for name, new in news.items()}
         return kept._replace(**typed), info
-
-    def _gradients(
-        self, objectives: Sampled, P: PyTree, t: Array, Z: Array, data: Batch, axis: int | None
-    ) -> tuple:
-        """Scalarized losses (N,), their gradients at the points b(t), shaped like x with N rows,
-        and all values (N, M)."""
-        leaves, treedef = jax.tree.flatten(P)
-        flags = jax.tree.leaves(self._flags(P))
-        x = [
-            leaf if shared else jnp.tensordot(Z.astype(leaf.dtype), leaf, 1)
-            for shared, leaf in zip(flags, leaves, strict=True)
-        ]
-
-        def loss(x: list[Array], t: Array, data: Batch) -> tuple[Array, tuple[Array, Array]]:
-            values = jnp.asarray(as_vector(objectives(jax.tree.unflatten(treedef, x), data)))
-            if values.shape != t.shape:
-                raise ValueError(
-                    f"objectives must return {len(t)} numbers for x and one batch, got shape"
-                    f" {values.shape}"
-                )
-            values = values.astype(t.dtype)
-            scalarized = self.scalarization(values, t)
-            return scalarized, (scalarized, values)
-
-        in_axes = ([None if shared else 0 for shared in flags], 0, axis)
-        G, (losses, values) = jax.vmap(jax.grad(loss, has_aux=True), in_axes)(x, t, data)
-        return losses, jax.tree.unflatten(treedef, G), values
 
     def _data(self, batch: Batch, key: Array, n: int) -> tuple[Batch, int | None]:
         """What the objectives get beside x, and its axis of t: none where all t have the same."""
@@ -416,12 +404,6 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         made = int(after.k) - int(state.k)
         return after, {name: np.asarray(values)[:made] for name, values in infos.items()}
 
-    def measure(
-        self, objectives: PyTree, run: Run[TrainingState], seed: int, estimate: Estimate
-    ) -> ErrorEstimate | None:
-        """None: an estimate takes Hessians of what is known by samples only."""
-        return None
-
     def explain(
         self, objectives: PyTree, run: Run[TrainingState], error: ErrorEstimate | None, names: Names
     ) -> Result:
@@ -463,11 +445,8 @@ class StochasticFlow(AbstractFlow[TrainingState]):
         }
 
 
-@program
-def _step(
-    flow: StochasticFlow, objectives: Sampled, state: TrainingState, batch: Batch
-) -> tuple[TrainingState, Info]:
-    return flow.step(objectives, state, batch)
+_step = program(StochasticFlow.step)
+"""An iteration, compiled."""
 
 
 @program

@@ -27,9 +27,11 @@ from .stochastic import (
     Feed,
     Sampled,
     StochasticFlow,
-    TrainingState,
     as_arrays,
 )
+
+_begin = program(StochasticFlow.init)
+"""The first state, compiled as one program."""
 
 
 class Restored(eqx.Module):
@@ -127,14 +129,6 @@ def train_surface(  # noqa: PLR0913
             None if lost else Paused(function, flow, run.state, objectives, surface, Evaluations())
         ),
     )
-
-
-@program
-def _begin(
-    flow: StochasticFlow, function: Sampled, start: BezierSimplex, seed: Array | np.ndarray
-) -> TrainingState:
-    """The first state, compiled as one program."""
-    return flow.init(function, start, seed)
 
 
 def _split(x0: PyTree) -> tuple[PyTree, PyTree]:

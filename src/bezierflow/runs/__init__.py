@@ -36,7 +36,7 @@ from .journal import (
     read_journal,
     warn,
 )
-from .study import LoggedSearch, Plan, kept_settings, open_search, run_study
+from .logged_search import LoggedSearch, Plan, kept_settings, open_search, run_study
 
 __all__ = [
     "ARGUMENTS",

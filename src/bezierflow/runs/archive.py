@@ -233,10 +233,7 @@ def write_checked(path: Path, manifest: Manifest, arrays: Mapping[str, np.ndarra
 
 def read_checked(path: Path, kind: str) -> tuple[Manifest, dict[str, np.ndarray]]:
     """What `write_checked` wrote, or a `ValueError` with the path."""
-    try:
-        manifest, arrays = read_archive(path)
-    except (NotImplementedError, RuntimeError, KeyError) as error:
-        raise ValueError(f"{path} is damaged: {error}") from error
+    manifest, arrays = read_archive(path)
     if manifest["kind"] != kind:
         raise ValueError(
             f"{path} holds {manifest['kind']!r}, not {kind!r}: it is another file, or another"

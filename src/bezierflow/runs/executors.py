@@ -195,14 +195,14 @@ class Workers:
                 f" of processes, got {executor!r}"
             )
         self._given = executor
-        self.executor: Executor | None = _checked(
+        self.executor: Any = _checked(
             executor if isinstance(executor, Executor) else self._another()
         )
 
     def _another(self) -> Any:
         """The first executor, or another one in place of one that broke."""
         given = self._given
-        if callable(given):
+        if callable(given) and not isinstance(given, Executor):
             return given()
         n = given if isinstance(given, int) else getattr(given, "_max_workers", None)
         if isinstance(given, int) or type(given).__module__.startswith("loky"):
@@ -222,7 +222,6 @@ class Workers:
 
     def submit(self, *task: Any) -> Future:
         """A future of a task."""
-        assert self.executor is not None
         try:
             return self.executor.submit(*task)
         except (BrokenExecutor, RuntimeError):  # by a worker that died, or shut down since
@@ -231,7 +230,6 @@ class Workers:
 
     def replace(self) -> None:
         """A fresh executor in place of a broken one."""
-        assert self.executor is not None
         self.executor.shutdown(wait=False)
         self.executor = _checked(self._another())
 
@@ -324,9 +322,16 @@ class Pool:
             if self._workers is None:
                 point = self._queue.popleft()
                 found = self._received(point, self.way(self.function, *point, self.timeout))
-            else:
-                self._send()
-                found = self._back()
+                continue
+            if not self._sent:  # workers cannot have answered while they had nothing to do
+                self._alone, self._heard = bool(self._suspects), time.monotonic()
+            queue = self._suspects if self._alone else self._queue
+            while queue and not (self._alone and self._sent):
+                point = queue.popleft()
+                self._n_tasks += 1
+                task = self.way, self.function, *point, self.timeout, self._n_tasks
+                self._sent[self._workers.submit(*task)] = point
+            found = self._back()
         return found
 
     def close(self) -> None:
@@ -336,18 +341,6 @@ class Pool:
         self._queue.clear()
         self._suspects.clear()
         self._sent.clear()
-
-    def _send(self) -> None:
-        """Hands out all points, or the next suspect."""
-        if not self._sent:  # workers cannot have answered while they had nothing to do
-            self._alone, self._heard = bool(self._suspects), time.monotonic()
-        queue = self._suspects if self._alone else self._queue
-        while queue and not (self._alone and self._sent):
-            point = queue.popleft()
-            self._n_tasks += 1
-            assert self._workers is not None
-            task = self.way, self.function, *point, self.timeout, self._n_tasks
-            self._sent[self._workers.submit(*task)] = point
 
     def _back(self) -> list[Evaluation]:
         """What has come back within the polling interval; everything under way, as failed, where no

@@ -214,17 +214,14 @@ def kronecker(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
     return read_only((0.5 + np.outer(np.arange(1, n + 1), steps)) % 1)
 
 
+@partial(jax.jit, static_argnums=(1, 2))
 def low_discrepancy(key: Array, n: int, n_objectives: int) -> Float[Array, "n n_objectives"]:
     """`n` evenly spread points of Δ^{M−1}: a randomly shifted Kronecker sequence, by `from_cube`.
 
     The shift makes every point uniformly distributed, so averages stay unbiased, with an error near
     1/n instead of 1/√n.
     """
-    return _shifted(key, jnp.asarray(kronecker(n, n_objectives - 1)))
-
-
-@jax.jit
-def _shifted(key: Array, cube: Float[Array, "n dimension"]) -> Float[Array, "n n_objectives"]:
+    cube = jnp.asarray(kronecker(n, n_objectives - 1))
     shift = jax.random.uniform(key, cube.shape[1:], dtype=cube.dtype)
     return from_cube((cube + shift) % 1.0)
 
