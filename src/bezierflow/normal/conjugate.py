@@ -268,9 +268,18 @@ def _conjugate(  # noqa: PLR0913
     b = project(jnp.einsum("nm,nml->nl", systems.right, gradients, precision=HIGHEST))
     size, z = jnp.sqrt(_dot(b, b)), project(inverse * b)
     zero, none = jnp.zeros(len(b)), jnp.zeros(len(b), dtype=bool)
-    start = {"d": jnp.zeros_like(b), "r": b, "p": z, "rz": _dot(b, z), "done": size == 0}
-    start |= {"products": zero.astype(int), "negative": none, "least": zero + jnp.inf}
-    start |= {"largest": zero, "n_steps": jnp.asarray(0)}
+    start = {
+        "d": jnp.zeros_like(b),
+        "r": b,
+        "p": z,
+        "rz": _dot(b, z),
+        "products": zero.astype(int),
+        "done": size == 0,
+        "negative": none,
+        "least": zero + jnp.inf,
+        "largest": zero,
+        "n_steps": jnp.asarray(0),
+    }
     end = jax.lax.while_loop(
         lambda state: jnp.any(~state["done"]) & (state["n_steps"] < most), advance, start
     )

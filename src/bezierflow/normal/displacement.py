@@ -29,7 +29,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 from scipy.linalg import cho_factor, cho_solve
 
-from ..objectives import Derivatives, find_multipliers
+from ..objectives import Derivatives, find_multipliers, replace_rows
 from ..precision import ROUNDING
 
 Values = Float[np.ndarray, "n n_objectives"]
@@ -66,10 +66,8 @@ class Linearization(NamedTuple):
 
     def with_rows(self, rows: np.ndarray, others: "Linearization") -> "Linearization":
         """With some of the points replaced."""
-        parts = [np.array(part) for part in self]
-        for part, new in zip(parts, others, strict=True):
-            part[rows] = new
-        return Linearization(*parts)
+        parts = zip(self, others, strict=True)
+        return Linearization(*[replace_rows(part, rows, new) for part, new in parts])
 
     def beyond(self, faces: Faces) -> Bool[np.ndarray, " n"]:
         """Which points lie past the boundary of the set: a multiplier of the face is 0 off the

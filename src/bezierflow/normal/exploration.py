@@ -180,23 +180,19 @@ def probes_around(
     """About n evenly spread points in cubes around a center, as many in each, whose sides are
     multiples of a size."""
     sides = _sides_of_boxes(size, max(1.0, float(np.linalg.norm(center))), USUAL)
-    cube = _evenly_spread(-(-n // len(sides)) * len(sides), len(center)) - 0.5
+    nothing = np.zeros(len(center))
+    cube = probes_within(nothing, nothing + 1, -(-n // len(sides)) * len(sides)) - 0.5
     return center + sides[:, None, None] * cube.reshape(len(sides), -1, len(center))
 
 
 def probes_within(
     low: Float[np.ndarray, " n_variables"], high: Float[np.ndarray, " n_variables"], n: int
 ) -> Float[np.ndarray, "n n_variables"]:
-    """Points evenly spread all over a box."""
-    return low + (high - low) * _evenly_spread(n, len(low))
-
-
-def _evenly_spread(n: int, dimension: int) -> Float[np.ndarray, "n dimension"]:
-    """Points of the unit cube: a low-discrepancy sequence, which in many dimensions is no better
-    than random points."""
-    if dimension <= USUAL.even_variables:
-        return kronecker(n, dimension)
-    return np.random.default_rng(0).random((n, dimension))
+    """Points evenly spread all over a box: a low-discrepancy sequence, which in many dimensions is
+    no better than random points."""
+    few = len(low) <= USUAL.even_variables
+    cube = kronecker(n, len(low)) if few else np.random.default_rng(0).random((n, len(low)))
+    return low + (high - low) * cube
 
 
 def _sides_of_boxes(

@@ -228,8 +228,7 @@ class Search:
         self,
     ) -> tuple[Float[np.ndarray, "n n_variables"], Float[np.ndarray, "n n_objectives"]]:
         """Designs and objectives of the evaluations that did not fail, in the order told."""
-        x, y, _ = self._told
-        return x, y
+        return self._told[:2]
 
     @property
     def _told(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

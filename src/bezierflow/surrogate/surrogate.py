@@ -260,8 +260,7 @@ class Surrogate:
         began, problem = time.perf_counter(), task.objectives
         bounds = own(problem, "bounds") if task.bounds is None else task.bounds
         x0 = task.x0.evaluated if isinstance(task.x0, Solution) else task.x0
-        names, space = _named(problem, task.variables, bounds)
-        raveling, sides = _form(bounds, x0, own(problem, "n_variables"), space)
+        names, space, raveling, sides = _form(problem, task.variables, bounds, x0)
         first, known, values = _first_designs(x0, raveling, sides, space)
         named = {
             "names": names,
@@ -314,22 +313,18 @@ class Surrogate:
         return None if self.worst is None or isinstance(self.worst, Mapping) else len(self.worst)
 
 
-def _named(problem: object, variables: object, bounds: object) -> tuple[Names | None, Space | None]:
-    """The names of the problem, and its variables where some of them are not continuous."""
+def _form(
+    problem: object, variables: object, bounds: object, x0: object
+) -> tuple[Names | None, Space | None, Raveling, tuple[np.ndarray, np.ndarray]]:
+    """The names of the problem; its variables where some of them are not continuous; the form of x,
+    from the bounds, else from a design; and the bounds."""
     names = own(problem, "names")
     names = names if isinstance(names, Names) else None
-    if variables is None:
-        return names, None
-    space = read_space(variables, bounds, None, (names or Names()).variables)
-    return replace(names or Names(), variables=space.names), space
-
-
-def _form(
-    bounds: object, x0: object, n_variables: int | None, space: Space | None
-) -> tuple[Raveling, tuple[np.ndarray, np.ndarray]]:
-    """The form of x, from the bounds, else from a design; and the bounds."""
-    if space is not None:
-        return space.raveling, (np.array(space.lower), np.array(space.upper))
+    if variables is not None:
+        space = read_space(variables, bounds, None, (names or Names()).variables)
+        names = replace(names or Names(), variables=space.names)
+        return names, space, space.raveling, (np.array(space.lower), np.array(space.upper))
+    n_variables = own(problem, "n_variables")
     raveling = None if bounds is None else raveling_of_bounds(bounds, n_variables)
     if raveling is None and bounds is not None and x0 is not None and not isinstance(x0, tuple):
         raveling = Raveling.of(x0)
@@ -338,7 +333,7 @@ def _form(
             f"bounds must be given with a Surrogate, finite ones for each variable, got {bounds!r}"
         )
     box = read_bounds(bounds, raveling)
-    return raveling, (box.lower, box.upper)
+    return names, None, raveling, (box.lower, box.upper)
 
 
 def _first_designs(
