@@ -129,7 +129,7 @@ def test_a_single_point_answers_only_where_no_known_point_is_lower():
     patches = point(0.6, (0.6, 0.9999), True), point(0.0, (0.0, 1.0), False)
     atlas = BezierAtlas(patches, units, Raveling.of(zero[:1]), 1.0)
     gap = np.array([[-0.2003, 0.2003], [-0.3, 0.3], [-0.45, 0.45]])
-    np.testing.assert_array_equal(atlas.scaled(gap), np.zeros((3, 1)))
+    np.testing.assert_array_equal(atlas.mapped(gap).z, np.zeros((3, 1)))
 
 
 def test_where_no_patch_holds_the_point_with_the_least_level_answers():

@@ -189,7 +189,7 @@ def test_what_fields_of_registered_classes_hold_is_registered():
         # their solvers are classes of other packages, which are imported when they are used
         if name not in ("method.optax/1", "method.optimistix/1"):
             missing |= set().union(*map(classes_in, get_type_hints(cls).values()))
-    assert {cls.__name__ for cls in missing - set(KINDS.values())} == {"Lifted", "Polisher"}
+    assert {cls.__name__ for cls in missing - set(KINDS.values())} == {"Lifted"}
 
 
 def test_states_hold_no_name_of_a_module():

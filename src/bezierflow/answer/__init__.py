@@ -8,7 +8,7 @@ from .error import ErrorEstimate, Flag, by_cause
 from .files import from_archive
 from .front import ExactMap, FittedFront, PolynomialMap, interpolate
 from .notebook import share_bar, table
-from .pareto_set import Near, Points
+from .pareto_set import Found, Points
 from .patches import (
     Claims,
     Label,
@@ -23,7 +23,6 @@ from .patches import (
 )
 from .program import (
     Epigraph,
-    Found,
     Program,
     first_order,
     good_starts,
@@ -65,7 +64,6 @@ __all__ = [
     "Label",
     "Member",
     "Model",
-    "Near",
     "Patch",
     "Points",
     "PolynomialMap",

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import jax
 import numpy as np
@@ -25,18 +25,11 @@ from .patches import (
 from .pieces import PatchPoints, Piece, find_pieces, points_of_patches
 from .schedule import SCHEDULE
 
-STRETCH = 1 + 1e-5
-"""The simplex reaches at least so far beyond the ranges, which have errors: its corners must not
-cut off the ends of the front."""
-
-MOST_STRETCH = 1.01
-"""Ends that lie farther out than this are not believed."""
-
 Batch = Float[np.ndarray | Array, "*batch n_objectives"]
-"""Points t of the simplex."""
+"""Points t of the simplex, or one number per objective and t."""
 
 Values = Float[np.ndarray, "*batch n_objectives"]
-"""One number per objective and t."""
+"""The same as NumPy arrays."""
 
 
 @kind("answer.units/1")
@@ -137,19 +130,6 @@ class ExactAround(NamedTuple):
     f_by_a: Float[np.ndarray, "n_objectives n_objectives"]
 
 
-@runtime_checkable
-class Polisher(Protocol):
-    """What leads from designs nearby to solutions above chart points."""
-
-    def __call__(self, a: np.ndarray, z: np.ndarray) -> Exact:
-        """The solutions above chart points."""
-        ...
-
-    def around(self, a: np.ndarray, z: np.ndarray) -> ExactAround:
-        """One of them, with slopes."""
-        ...
-
-
 @kind("answer.atlas/1")
 @dataclass(frozen=True)
 class BezierAtlas:
@@ -172,15 +152,16 @@ class BezierAtlas:
         units: of objectives and variables.
         raveling: how x lies in a flat vector.
         coverage: the share of fresh chart points at which a patch held when the atlas was made.
-        polisher: makes answers exact where patches are coarse; None where they are not, and in
-            files, which have no code of the problem.
+        polisher: makes answers exact where patches are coarse: called with chart points and
+            designs nearby it gives the `Exact` solutions above them, and its `around` one as
+            `ExactAround`. None where they are not, and in files, which have no code of the problem.
     """
 
     patches: tuple[Patch, ...]
     units: Units = field(repr=False)
     raveling: Raveling = field(repr=False)
     coverage: float
-    polisher: Polisher | None = field(default=None, repr=False, compare=False)
+    polisher: Any = field(default=None, repr=False, compare=False)
 
     @property
     def n_objectives(self) -> int:
@@ -321,17 +302,17 @@ class BezierAtlas:
         """
         M = self.n_objectives
         if M < 2:
-            return STRETCH
-        ends = self.levels(self.ask(centered(2 * (M - 1) * (1 / M - np.eye(M)))))
+            return SCHEDULE.stretch
+        ends = self.mapped(centered(2 * (M - 1) * (1 / M - np.eye(M)))).f
         reach = M / (M - 1) * float(centered(ends).max())
-        return min(max(reach, 1.0) + STRETCH - 1, MOST_STRETCH)
+        return min(max(reach, 1.0) + SCHEDULE.stretch - 1, SCHEDULE.most_stretch)
 
     def answers(self, a: Chart) -> Exact:
         """The answers above chart points: those of the patches, made exact where that is
         possible."""
         if self.polisher is None:
             return self.mapped(a)
-        found = self.polisher(a, self.scaled(a))
+        found = self.polisher(a, self.mapped(a).z)
         # Another basin may have the better solution: that of the best point of the set.
         level, near = best_levels(self.points.f, a)
         doubt = np.flatnonzero(level < (found.f - a).max(axis=1) - SCHEDULE.lead)
@@ -363,10 +344,18 @@ class BezierAtlas:
 
     def mapped(self, a: Chart) -> Exact:
         """The answers of the patches alone."""
-        claims, M, start = self.ask(a), self.n_objectives, len(self.units.free) + 1
-        active = np.array([patch.label.objectives for patch in self.patches])[claims.number]
-        w = np.where(active, np.maximum(claims.y[:, start : start + M], 0.0), 0.0)
-        return Exact(self._variables(claims), self.levels(claims), w)
+        claims, (n, M), box = self.ask(a), a.shape, self.units.box
+        L = len(box[0])
+        found = Exact(np.empty((n, L)), np.empty((n, M)), np.empty((n, M)))
+        for number in np.unique(claims.number):
+            mine, label = np.flatnonzero(claims.number == number), self.patches[number].label
+            y, (c, mean) = claims.y[mine], label.coordinates(claims.a[mine])
+            found.z[mine] = variables(label, y, box)
+            w = np.maximum(y[:, L + 1 : L + 1 + M], 0.0)
+            found.weights[mine] = np.where(label.objectives, w, 0.0)
+            y[:, L] += mean
+            found.f[mine] = label.values(y, c)
+        return found
 
     def ask(self, a: Chart) -> Claims:
         """What the patches say at chart points.
@@ -392,25 +381,3 @@ class BezierAtlas:
             for name in ("number", "y", "sign", "a"):
                 getattr(claims, name)[lost] = getattr(other, name)
         return claims
-
-    def levels(self, claims: Claims) -> Chart:
-        """The scaled objectives of answers."""
-        f = np.empty((len(claims.number), self.n_objectives))
-        for number in np.unique(claims.number):
-            mine, label = claims.number == number, self.patches[number].label
-            c, mean = label.coordinates(claims.a[mine])
-            y = claims.y[mine].copy()
-            y[:, len(label.side)] += mean
-            f[mine] = label.values(y, c)
-        return f
-
-    def scaled(self, a: Chart) -> Float[np.ndarray, "n n_free"]:
-        """The scaled variables that patches have above chart points."""
-        return self._variables(self.ask(a))
-
-    def _variables(self, claims: Claims) -> Float[np.ndarray, "n n_free"]:
-        z = np.empty((len(claims.number), len(self.units.free)))
-        for number in np.unique(claims.number):
-            mine = claims.number == number
-            z[mine] = variables(self.patches[number].label, claims.y[mine], self.units.box)
-        return z

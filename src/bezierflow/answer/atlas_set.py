@@ -12,8 +12,8 @@ from ..names import Names
 from .atlas import BezierAtlas, ExactAround
 from .error import ErrorEstimate
 from .files import describe_atlas
-from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
-from .patches import Claims, ask_patch, barycentric, frame, in_domains, variables
+from .pareto_set import Around, Arrays, Found, ParetoSet, Point, T, Values
+from .patches import ask_patch, barycentric, frame, in_domains, variables
 from .pieces import Piece
 from .schedule import SCHEDULE
 
@@ -25,8 +25,18 @@ class AroundPatch(Around):
     """The patch that answers at t, with coordinates c + y."""
 
     def __init__(self, atlas: BezierAtlas, t: Point):
-        claims = atlas.ask(atlas.place(t))
-        self.atlas, self.part = atlas, _widest(atlas, claims)
+        claims, L, box = atlas.ask(atlas.place(t)), len(atlas.units.free), atlas.units.box
+        self.atlas, self.part = atlas, int(claims.number[0])
+        groups = in_domains(atlas.patches, claims.a)
+        # A patch of higher dimension whose face the answer is goes on from there in more
+        # directions.
+        for number in sorted(int(k) for group in groups for k in group.numbers[group.which]):
+            patch = atlas.patches[number]
+            if patch.label.dimension > atlas.patches[self.part].label.dimension:
+                y, sign, rows = ask_patch(patch, claims.a, box)
+                meets = len(rows) and abs(float(y[0, L] - claims.y[0, L])) < SCHEDULE.lead
+                if meets and float(sign[0]) > -SCHEDULE.nearly:
+                    self.part = number
         self.patch = atlas.patches[self.part]
         self.label = self.patch.label
         self.c = self.label.coordinates(claims.a)[0][0]
@@ -35,7 +45,7 @@ class AroundPatch(Around):
         sides = self.patch.corners[1:] - self.patch.corners[0]
         rest = np.linalg.inv(sides.T) if self.dimension else np.zeros((0, 0))
         self._by_c = np.concatenate([-rest.sum(axis=0, keepdims=True), rest])
-        self._conditions = self.label.conditions(atlas.units.box)
+        self._conditions = self.label.conditions(box)
 
     def _quantities(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The coordinates, the patch's quantities there, and their slopes."""
@@ -46,8 +56,7 @@ class AroundPatch(Around):
 
     def t(self, y: Float[np.ndarray, " dimension"]) -> Point:
         """Where the point of the patch at y is; beyond the ends of the front, its end."""
-        c = (self.c + y)[None]
-        f = self.label.values(self.patch(c), c)
+        f = self.patch.front((self.c + y)[None])
         return self.atlas.t(self.atlas.units.ideal + f * self.atlas.units.span)[0]
 
     def look(
@@ -58,10 +67,11 @@ class AroundPatch(Around):
         units = self.atlas.units
         f = units.ideal + units.span * self.label.values(quantities, c)[0]
         df = units.span[:, None] * self.label.slopes(slopes)
-        S, offset = self._conditions
-        normals, offsets = self.patch.domain[:, :-1], self.patch.domain[:, -1]
-        room = np.concatenate([-(S @ quantities[0] + offset), normals @ c[0] - offsets])
-        return f, df, room, np.concatenate([-S @ slopes, normals])
+        columns, factors, offsets = self._conditions
+        normals, ends = self.patch.domain[:, :-1], self.patch.domain[:, -1]
+        own = factors * quantities[0, columns] + offsets
+        room = np.concatenate([-own, normals @ c[0] - ends])
+        return f, df, room, np.concatenate([-factors[:, None] * slopes[columns], normals])
 
     def design(
         self, y: Float[np.ndarray, " dimension"]
@@ -91,8 +101,7 @@ class AroundExact(Around):
         a = self.a + y @ frame(len(self.a))
         # SciPy asks for values and slopes one after the other.
         if self._last is None or self._last[0] != a.tobytes():
-            assert self.atlas.polisher is not None
-            start = self.atlas.scaled(a[None])[0] if self._last is None else self._last[1].z
+            start = self.atlas.mapped(a[None]).z[0] if self._last is None else self._last[1].z
             self._last = a.tobytes(), self.atlas.polisher.around(a, start)
         return a, self._last[1]
 
@@ -124,21 +133,6 @@ class AroundExact(Around):
         slopes = np.zeros((len(units.lower), self.dimension))
         slopes[units.free] = units.unit[:, None] * (answer.z_by_a @ frame(len(self.a)).T)
         return units.x(answer.z[None])[0], slopes[: units.n_variables]
-
-
-def _widest(atlas: BezierAtlas, claims: Claims) -> int:
-    """The patch that answers; where that is a face of one of higher dimension, that one, which goes
-    on from there in more directions."""
-    best = int(claims.number[0])
-    level = float(claims.y[0, len(atlas.units.free)])
-    groups = in_domains(atlas.patches, claims.a)
-    for number in sorted(int(k) for group in groups for k in group.numbers[group.which]):
-        patch = atlas.patches[number]
-        if patch.label.dimension > atlas.patches[best].label.dimension:
-            y, sign, rows = ask_patch(patch, claims.a, atlas.units.box)
-            meets = len(rows) and abs(float(y[0, len(atlas.units.free)]) - level) < SCHEDULE.lead
-            best = number if meets and float(sign[0]) > -SCHEDULE.nearly else best
-    return best
 
 
 Moving = AroundPatch | AroundExact
@@ -265,31 +259,29 @@ class AtlasSet(ParetoSet):
         """By the chart, which has a point below any objective values."""
         return self.atlas.t(f)
 
-    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
+    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Found:
         """From the nearest points of several patches, along patches."""
         known = self.atlas.units.x(self.atlas.points.z) - x
-        t, starts, agreed = self._nearest(lambda around, y: around.design(y), x, known)
-        return Near(t, float(np.linalg.norm(self.atlas.flat(t) - x)), starts, agreed, np.nan)
+        found = self._nearest(lambda around, y: around.design(y), x, known)
+        return found._replace(goal=float(np.linalg.norm(self.atlas.flat(found.t) - x)))
 
-    def nearest_values(self, f: Point) -> Near:
+    def nearest_values(self, f: Point) -> Found:
         """Likewise for objectives."""
 
-        def image(
-            around: AroundPatch | AroundExact, y: np.ndarray
-        ) -> tuple[np.ndarray, np.ndarray]:
+        def image(around: Moving, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
             values, slopes, _, _ = around.look(y)
             return values / self.scale, slopes / self.scale[:, None]
 
         known = (self.sample_f - f) / self.scale
-        t, starts, agreed = self._nearest(image, f / self.scale, known)
-        end = float(np.linalg.norm((self.atlas.front(t) - f) / self.scale))
-        return Near(t, end, starts, agreed, np.nan)
+        found = self._nearest(image, f / self.scale, known)
+        off = (self.atlas.front(found.t) - f) / self.scale
+        return found._replace(goal=float(np.linalg.norm(off)))
 
     def _nearest(
         self, image: Image, target: np.ndarray, known: Float[np.ndarray, "n width"]
-    ) -> tuple[np.ndarray, int, int]:
-        """Where an image is nearest to a target, from how many patches that was searched, and how
-        many led there; `known` are the differences at the sample."""
+    ) -> Found:
+        """Where an image is nearest to a target, searched from several patches; `known` are the
+        differences at the sample."""
         squares = np.sum(known**2, axis=1)
         # Goals of SLSQP should be of order 1.
         size = float(squares.max()) or 1.0
@@ -307,11 +299,8 @@ class AtlasSet(ParetoSet):
         value, t = min(ends, key=lambda end: end[0])
         agreed = sum(end[0] <= value + SCHEDULE.rounding for end in ends)
         # The patches' own error is left out at the end.
-        return (
-            t if self.atlas.polisher is None else self._descend(goal, t, True)[1],
-            len(ends),
-            agreed,
-        )
+        t = t if self.atlas.polisher is None else self._descend(goal, t, True)[1]
+        return Found(t, value, np.zeros(0), np.nan, len(ends), agreed)
 
     def _descend(
         self, goal: Callable[..., tuple[float, np.ndarray]], t: Point, exact: bool = False

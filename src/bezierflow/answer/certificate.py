@@ -144,8 +144,9 @@ class _Problem:
         many = jax.jit(jax.vmap(lambda x: (slopes(x), jax.jacfwd(slopes)(x))))
         problem = cls(value, gradient, hessian, lambda x: tuple(map(np.asarray, many(x))))
         try:
-            problem.hessians(Interval(x[None], x[None]))
-            enclose(problem.gradient, [Interval(x[None], x[None])])
+            point = Interval(x[None], x[None])
+            problem.hessians(point)
+            enclose(problem.gradient, [point])
         except Unsupported as error:
             raise ValueError(
                 "objectives must be smooth formulas to be certified, of sums, products, powers,"
@@ -155,8 +156,8 @@ class _Problem:
 
     def hessians(self, boxes: Interval) -> Interval:
         """Of all objectives in each box, NaN where one may not be defined."""
-        value = _as_set(enclose(self.value, [boxes], derivative=False)[0], boxes)
-        found = _as_set(enclose(self.hessian, [boxes])[0], boxes)
+        value = _enclosed(self.value, boxes, derivative=False)
+        found = _enclosed(self.hessian, boxes)
         shape = (len(boxes.low), *self.hessian.out_avals[0].shape)
         undefined = np.isnan(value.low).any(axis=1) | np.isnan(value.high).any(axis=1)
         low, high = (end.reshape(shape) for end in found.range)
@@ -167,11 +168,12 @@ class _Problem:
         return Interval(low, high)
 
 
-def _as_set(value: np.ndarray | Interval | Model, like: Interval | Model) -> Any:
-    """Enclosures as they are; constants with their rounding."""
+def _enclosed(traced: ClosedJaxpr, x: Interval | Model, derivative: bool = True) -> Any:
+    """The enclosure of a formula with one output; of a constant one with its rounding."""
+    (value,) = enclose(traced, [x], derivative)
     if not isinstance(value, np.ndarray):
         return value
-    found = like.constant(value.reshape(-1))
+    found = x.constant(value.reshape(-1))
     slack = value.size * EPS * np.abs(found.range[0]).max()
     if isinstance(found, Model):
         return replace(found, rest=found.rest + slack)
@@ -203,11 +205,8 @@ def _convexity(problem: _Problem, P: np.ndarray, margin: float) -> tuple[float, 
     Raises:
         ValueError: where an objective is seen not to be strongly convex.
     """
-    endless = np.full((1, P.shape[1]), inf)
-    try:
-        m = float(_least_curvatures(problem.hessians(Interval(-endless, endless))).min())
-    except Unsupported:  # a comparison with infinity
-        m = -inf
+    endless = np.full(P.shape[1], inf)
+    m = _least_in_box(problem, -endless, endless, 1)
     if m > 0:
         return m, NOTHING, inf
     low, high = P.min(axis=0) - margin, P.max(axis=0) + margin
@@ -220,19 +219,19 @@ def _convexity(problem: _Problem, P: np.ndarray, margin: float) -> tuple[float, 
             f" has the curvature {least.min():.3g} near the surface, beside"
             f" {curvatures.max():.3g} elsewhere"
         )
-    m = _least_in_box(problem, low, high)
+    m = _least_in_box(problem, low, high, SCHEDULE.certificate_boxes)
     if m > 0:
         return m, BOX.format(margin), margin
     return float(least.min()), CONVEX.format(len(shares)), margin
 
 
-def _least_in_box(problem: _Problem, low: np.ndarray, high: np.ndarray) -> float:
+def _least_in_box(problem: _Problem, low: np.ndarray, high: np.ndarray, most: int) -> float:
     """A lower bound of all curvatures in a box, which is cut in halves where it is not above 0;
-    −inf if that takes too many."""
+    −inf if that takes more boxes than allowed, or where a comparison has two outcomes."""
     boxes, m, seen = Interval(low[None], high[None]), inf, 0
     while len(boxes.low):
         seen += len(boxes.low)
-        if seen > SCHEDULE.certificate_boxes:
+        if seen > most:
             return -inf
         try:
             least = _least_curvatures(problem.hessians(boxes)).min(axis=1)
@@ -444,7 +443,7 @@ def _distances(
             found[:, rows] = _distances(problem, cells[rows], degree, pairing, room)
         return found
     x = Model(cells.x, np.full((n, L), 64 * EPS * np.abs(cells.x).max()), M, degree)
-    slopes = _as_set(enclose(problem.gradient, [x])[0], x)
+    slopes = _enclosed(problem.gradient, x)
     G = slopes.net.reshape(n, M, L, K)
     rho = net_product(np.swapaxes(G, 1, 2), cells.w[:, None], M, degree, pairing.degree)
     corrections = net_product(A, rho[:, None], M, 1, degree + pairing.degree)
@@ -489,8 +488,8 @@ def _preconditioner(
     x, x_rest = _linear(cells.x, M, degree)
     w, w_rest = _linear(cells.w, M, w_degree)
     near = Model(x, x_rest + 64 * EPS * np.abs(x).max() + radius[:, None], M, 1)
-    value = _as_set(enclose(problem.value, [near], derivative=False)[0], near)
-    hessians = _as_set(enclose(problem.hessian, [near])[0], near)
+    value = _enclosed(problem.value, near, derivative=False)
+    hessians = _enclosed(problem.hessian, near)
     H, H_rest = hessians.net.reshape(n, M, L, L, M), hessians.rest.reshape(n, M, L, L)
     total = net_product(np.moveaxis(H, 1, 3), w[:, None, None], M, 1, 1)
     sizes = np.abs(H).max(axis=4)

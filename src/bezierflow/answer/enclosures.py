@@ -16,6 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, reduce
 from math import factorial, pi, prod
+from operator import add, mul, neg
 from typing import Any
 
 import jax
@@ -32,8 +33,33 @@ ULPS = 4
 """Library functions are off by at most this many roundings."""
 
 
+class Enclosure:
+    """Sets of arrays of numbers, which add and multiply with each other, and with numbers and
+    arrays on either side."""
+
+    # NumPy leaves sums and products with arrays on the left to this class.
+    __array_ufunc__ = None
+
+    def __add__(self: Any, other: Any) -> Any:
+        return self.plus(other if isinstance(other, Enclosure) else self.constant(self._row(other)))
+
+    def __mul__(self: Any, other: Any) -> Any:
+        if isinstance(other, Enclosure):
+            return self.times(other)
+        return self.scaled(self._row(other))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __neg__(self: Any) -> Any:
+        return self * -1.0
+
+    def _row(self: Any, values: Any) -> np.ndarray:
+        """One number for each entry."""
+        return values if np.ndim(values) else np.full(self.range[0].shape[1], values, dtype=float)
+
+
 @dataclass(frozen=True)
-class Interval:
+class Interval(Enclosure):
     """All numbers from `low` to `high`, one row per box."""
 
     low: np.ndarray
@@ -127,7 +153,7 @@ def _outward(low: np.ndarray, high: np.ndarray) -> Interval:
 
 
 @dataclass(frozen=True)
-class Model:
+class Model(Enclosure):
     """Functions on Δ^{M−1} within `rest` of a Bézier simplex, one row per simplex.
 
     Attributes:
@@ -331,7 +357,7 @@ def enclose(traced: ClosedJaxpr, arguments: Sequence[Value], derivative: bool = 
     """
 
     def apply(equation: JaxprEqn, inputs: list[Value]) -> list[Any]:
-        if any(isinstance(value, Interval | Model) for value in inputs):
+        if any(isinstance(value, Enclosure) for value in inputs):
             return _apply(equation, inputs, derivative)
         return [np.asarray(out) for out in bind(equation, inputs)]
 
@@ -343,7 +369,7 @@ def _apply(equation: JaxprEqn, inputs: list[Value], derivative: bool) -> list[An
     name, params = equation.primitive.name, equation.params
     shapes: list[Any] = [getattr(atom.aval, "shape", ()) for atom in equation.invars]
     target = tuple(getattr(equation.outvars[0].aval, "shape", ()))
-    like: Any = next(value for value in inputs if isinstance(value, Interval | Model))
+    like: Any = next(value for value in inputs if isinstance(value, Enclosure))
     if name in CALLS:
         return enclose(inner(equation)[0], inputs, derivative)
     if name in ARRAYS:
@@ -438,7 +464,7 @@ def _dot(equation: JaxprEqn, inputs: list[Value], shapes: list, like: Any) -> li
     ]
     if count == 0:
         return [like.constant(np.zeros(prod(left.shape[:3])))]
-    return [_times(*factors).total(count)]
+    return [mul(*factors).total(count)]
 
 
 def _compare(name: str, inputs: list[Value], shapes: list, target: tuple, like: Any) -> np.ndarray:
@@ -456,32 +482,12 @@ def _compare(name: str, inputs: list[Value], shapes: list, target: tuple, like: 
     return outcome.get(name, np.zeros_like(below)).reshape(target)
 
 
-def _plus(u: Any, v: Any) -> Any:
-    if isinstance(u, np.ndarray):
-        u, v = v, u
-    return u.plus(_as_set(v, u))
-
-
-def _times(u: Any, v: Any) -> Any:
-    if isinstance(u, np.ndarray):
-        u, v = v, u
-    return u.scaled(v) if isinstance(v, np.ndarray) else u.times(v)
-
-
-def _negative(u: Any) -> Any:
-    return u.scaled(-np.ones(u.range[0].shape[1])) if not isinstance(u, np.ndarray) else -u
-
-
-def _shifted(u: Any, number: float) -> Any:
-    return _plus(u, np.full(u.range[0].shape[1], float(number)))
-
-
 def _reciprocal(u: Any) -> Any:
     """1/u by the sign of u, entry by entry."""
     if isinstance(u, np.ndarray):
         return 1 / u
     sign = np.where(u.range[1] < 0, -1.0, 1.0)
-    return u.scaled(sign).power(-1.0).scaled(sign)
+    return (u * sign).power(-1.0) * sign
 
 
 def _whole_power(u: Any, params: dict) -> Any:
@@ -494,7 +500,7 @@ def _whole_power(u: Any, params: dict) -> Any:
 
 def _polynomial(u: Any, *coefficients: Any) -> Any:
     """Horner's rule."""
-    return reduce(lambda value, a: _plus(_times(value, u), a), coefficients[::-1])
+    return reduce(lambda value, a: value * u + a, coefficients[::-1])
 
 
 def _power(u: Any, v: Any) -> Any:
@@ -509,24 +515,11 @@ def _power(u: Any, v: Any) -> Any:
 
 
 def _logistic(u: Any) -> Any:
-    return _reciprocal(_shifted(_negative(u).exp(), 1))
+    return _reciprocal((-u).exp() + 1)
 
 
 def _logaddexp(u: Any, v: Any) -> Any:
-    return _plus(v, _shifted(_plus(u, _negative(v)).exp(), 1).log())
-
-
-def _tanh(u: Any) -> Any:
-    twice = u.scaled(np.full(u.range[0].shape[1], 2.0))
-    return _shifted(_logistic(twice).scaled(np.full(u.range[0].shape[1], 2.0)), -1)
-
-
-def _hyperbolic(sign: float) -> Callable:
-    def rule(u: Any) -> Any:
-        half = np.full(u.range[0].shape[1], 0.5)
-        return _plus(u.exp().scaled(half), _negative(u).exp().scaled(sign * half))
-
-    return rule
+    return v + ((u + -v).exp() + 1).log()
 
 
 ARRAYS: dict[str, Callable] = {
@@ -547,29 +540,29 @@ ARRAYS: dict[str, Callable] = {
 COMPARISONS = frozenset({"lt", "le", "gt", "ge", "eq", "ne"})
 
 RULES: dict[str, Callable] = {
-    "add": _plus,
-    "add_any": _plus,
-    "sub": lambda u, v: _plus(u, _negative(v)),
-    "mul": _times,
-    "div": lambda u, v: _times(u, _reciprocal(v)),
-    "neg": _negative,
+    "add": add,
+    "add_any": add,
+    "sub": lambda u, v: u + -v,
+    "mul": mul,
+    "div": lambda u, v: u * _reciprocal(v),
+    "neg": neg,
     "integer_pow": _whole_power,
     "square": lambda u: u.whole_power(2),
-    "one_minus_square": lambda u: _shifted(_negative(u.whole_power(2)), 1),
+    "one_minus_square": lambda u: -u.whole_power(2) + 1,
     "polynomial": _polynomial,
     "pow": _power,
     "sqrt": lambda u: u.power(0.5),
     "rsqrt": lambda u: u.power(-0.5),
     "exp": lambda u: u.exp(),
-    "exp2": lambda u: u.scaled(np.full(u.range[0].shape[1], np.log(2.0))).exp(),
-    "expm1": lambda u: _shifted(u.exp(), -1),
+    "exp2": lambda u: (u * np.log(2.0)).exp(),
+    "expm1": lambda u: u.exp() + -1,
     "log": lambda u: u.log(),
-    "log2": lambda u: u.log().scaled(np.full(u.range[0].shape[1], 1 / np.log(2.0))),
-    "log1p": lambda u: _shifted(u, 1).log(),
+    "log2": lambda u: u.log() * (1 / np.log(2.0)),
+    "log1p": lambda u: (u + 1).log(),
     "logistic": _logistic,
-    "tanh": _tanh,
-    "sinh": _hyperbolic(-1.0),
-    "cosh": _hyperbolic(1.0),
+    "tanh": lambda u: _logistic(u * 2) * 2 + -1,
+    "sinh": lambda u: u.exp() * 0.5 + (-u).exp() * -0.5,
+    "cosh": lambda u: u.exp() * 0.5 + (-u).exp() * 0.5,
     "sin": lambda u: u.sin(),
     "cos": lambda u: u.sin(pi / 2),
 }

@@ -76,10 +76,11 @@ def restore_atlas(
     # A file may come from anywhere: every shape and number is checked before anything is evaluated.
     _check_units(units, raveling)
     n_inequalities = read_count(description["n_inequalities"], "n_inequalities")
-    patches = tuple(_patch(entry, arrays, n_inequalities) for entry in description["patches"])
-    _check(len(patches) > 0, "an atlas without patches")
-    for patch in patches:
-        _check_patch(patch, units, len(patches[0].label.constraints))
+    entries = description["patches"]
+    _check(len(entries) > 0, "an atlas without patches")
+    n_constraints = len(arrays[f"{entries[0]['arrays']}/constraints"])
+    sizes = n_inequalities, n_constraints
+    patches = tuple(_read_patch(entry, arrays, units, sizes) for entry in entries)
     coverage = read_number(
         description["coverage"], "coverage", "a share from 0 to 1", lambda share: 0 <= share <= 1
     )
@@ -90,23 +91,6 @@ def restore_atlas(
         "patches without a point of their own",
     )
     return atlas
-
-
-def _patch(entry: Manifest, arrays: Mapping[str, np.ndarray], n_inequalities: int) -> Patch:
-    part = {key: arrays[f"{entry['arrays']}/{key}"] for key in PARTS}
-    _check(part["side"].dtype.kind == "i", "sides that are no whole numbers")
-    # A file from before there were meshes has trimmed patches only.
-    trimmed = read_flag(entry.get("trimmed", True), "trimmed")
-    sides = part["objectives"], part["constraints"], part["side"].astype(int)
-    return Patch(
-        Label(*sides, n_inequalities, trimmed),
-        part["corners"],
-        read_count(entry["degree"], "degree"),
-        part["control_points"],
-        part["domain"],
-        read_nonnegative(entry["error"], "error"),
-        read_count(entry["region"], "region"),
-    )
 
 
 def _read_values(values: object) -> tuple[tuple[float | str, ...], ...]:
@@ -152,14 +136,39 @@ def _check_values(units: Units, raveling: Raveling) -> None:
         _check(ends == (units.lower[i], units.upper[i]), "values beyond their bounds")
 
 
-def _check_patch(patch: Patch, units: Units, n_constraints: int) -> None:
-    label, M, free = patch.label, len(units.ideal), len(units.free)
+def _read_patch(
+    entry: Manifest, arrays: Mapping[str, np.ndarray], units: Units, sizes: tuple[int, int]
+) -> Patch:
+    """A patch in these units; `sizes` are how many inequalities and how many constraints there
+    are."""
+    part = {key: arrays[f"{entry['arrays']}/{key}"] for key in PARTS}
+    _check(part["side"].dtype.kind == "i", "sides that are no whole numbers")
+    n_inequalities, n_constraints = sizes
+    # A file from before there were meshes has trimmed patches only.
+    trimmed = read_flag(entry.get("trimmed", True), "trimmed")
+    label = Label(
+        part["objectives"],
+        part["constraints"],
+        part["side"].astype(int),
+        n_inequalities,
+        trimmed,
+    )
+    patch = Patch(
+        label,
+        part["corners"],
+        read_count(entry["degree"], "degree"),
+        part["control_points"],
+        part["domain"],
+        read_nonnegative(entry["error"], "error"),
+        read_count(entry["region"], "region"),
+    )
+    M, free = len(units.ideal), len(units.free)
     for flags, size in ((label.objectives, M), (label.constraints, n_constraints)):
         _check(
             flags.shape == (size,) and flags.dtype == bool, "a patch with labels of the wrong form"
         )
     _check(
-        bool(label.objectives.any()) and label.n_inequalities <= n_constraints,
+        bool(label.objectives.any()) and n_inequalities <= n_constraints,
         "a patch whose label cannot be",
     )
     _check(
@@ -178,6 +187,7 @@ def _check_patch(patch: Patch, units: Units, n_constraints: int) -> None:
         _check(fits and bool(np.isfinite(array).all()), f"a patch with {key} of the wrong form")
     flat = k > 1 and np.linalg.matrix_rank(patch.corners[1:] - patch.corners[0]) < k - 1
     _check(not flat, "a patch whose corners span no simplex")
+    return patch
 
 
 def _check(holds: bool, otherwise: str) -> None:

@@ -39,22 +39,24 @@ class Points(NamedTuple):
     F: Values
 
 
-class Near(NamedTuple):
-    """The point of a set nearest to something.
+class Found(NamedTuple):
+    """The best end of a search.
 
     Attributes:
         t: where it is.
-        distance: how far away.
-        starts: from how many places it was searched.
-        agreed: how many of them led to a point as near.
+        goal: how low, or how far from what it should be near to.
+        weights: what each value counts for there, see `first_order`; empty for a nearest point.
         residual: of the first-order conditions; not a number where they were not checked.
+        starts: from how many places the search started.
+        agreed: how many of them led to a point as good.
     """
 
     t: Point
-    distance: float
+    goal: float
+    weights: Float[np.ndarray, " n_values"]
+    residual: float
     starts: int
     agreed: int
-    residual: float
 
 
 class Around(abc.ABC):
@@ -166,11 +168,11 @@ class ParetoSet(abc.ABC):
         least in units of ranges."""
 
     @abc.abstractmethod
-    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
+    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Found:
         """The point whose design is nearest to x, on a set of this diameter."""
 
     @abc.abstractmethod
-    def nearest_values(self, f: Point) -> Near:
+    def nearest_values(self, f: Point) -> Found:
         """The point whose objectives are nearest to f, each in units of its range."""
 
     @abc.abstractmethod

@@ -74,56 +74,45 @@ class Label:
         """Whether all objectives are active."""
         return bool(self.objectives.all())
 
-    @property
-    def active(self) -> Bool[np.ndarray, " n_rows"]:
-        """Which rows are active: objectives, then constraints."""
-        return np.concatenate([self.objectives, self.constraints])
-
     def coordinates(self, a: Chart) -> tuple[Coordinates, Float[np.ndarray, " n"]]:
         """The coordinates c of chart points in this region, and the mean of their active
         entries."""
         part = a[:, self.objectives]
         return part @ frame(part.shape[1]).T, part.mean(axis=1)
 
-    def chart(self, c: Coordinates) -> Chart:
-        """The chart points with coordinates c whose inactive entries are 0."""
-        a = np.zeros((len(c), len(self.objectives)))
-        a[:, self.objectives] = c @ frame(self.dimension + 1)
-        return a
-
-    def conditions(
-        self, box: Box
-    ) -> tuple[Float[np.ndarray, "n_own width"], Float[np.ndarray, " n_own"]]:
-        """S and o: wherever the region is, S y + o is at least 0. All signs but the slacks of
-        inactive objectives.
+    def conditions(self, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Columns k, factors r and offsets o: wherever the region is, r y_k + o is at least 0. All
+        signs but the slacks of inactive objectives.
 
         Free variables lie between their bounds (finite ones have a row each), and multipliers are
         at least 0.
         """
-        low, high, multipliers, slacks = self._columns(box)
-        unit = np.eye(len(self.side) + 1 + len(self.objectives) + len(self.constraints))
-        rows = np.concatenate([unit[low], -unit[high], unit[multipliers], -unit[slacks]])
-        zeros = np.zeros(len(multipliers) + len(slacks))
-        return rows, np.concatenate([-box[0][low], box[1][high], zeros])
-
-    def signs(self, y: Quantities, box: Box) -> Float[np.ndarray, "n n_own"]:
-        """S y + o of `conditions`: at least 0 wherever the region is."""
-        low, high, multipliers, slacks = self._columns(box)
-        parts = y[:, low] - box[0][low], box[1][high] - y[:, high], y[:, multipliers], -y[:, slacks]
-        return np.concatenate(parts, axis=1)
-
-    def _columns(self, box: Box) -> tuple[np.ndarray, ...]:
-        """The quantities that conditions are about: free variables with a lower bound, those with
-        an upper one, multipliers, and values of inactive inequalities."""
-        L, M, end = len(self.side), len(self.objectives), len(self.objectives) + self.n_inequalities
+        nothing = np.zeros(0)
         if not self.trimmed:
-            return (np.zeros(0, dtype=int),) * 4
-        free, active = self.side == 0, self.active[:end]
+            return nothing.astype(int), nothing, nothing
+        L, M = len(self.side), len(self.objectives)
+        free, end = self.side == 0, M + self.n_inequalities
+        active = np.concatenate([self.objectives, self.constraints])[:end]
         low = np.flatnonzero(free & np.isfinite(box[0]))
         high = np.flatnonzero(free & np.isfinite(box[1]))
         # A variable at a bound has the bound's multiplier in the place of its value.
         multipliers = np.concatenate([np.flatnonzero(~free), L + 1 + np.flatnonzero(active)])
-        return low, high, multipliers, L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
+        slacks = L + 1 + np.flatnonzero(~active & (np.arange(end) >= M))
+        parts = low, high, multipliers, slacks
+        rest = np.zeros(len(multipliers) + len(slacks))
+        return (
+            np.concatenate(parts),
+            np.repeat([1.0, -1.0, 1.0, -1.0], [len(part) for part in parts]),
+            np.concatenate([-box[0][low], box[1][high], rest]),
+        )
+
+    def signs(self, y: Quantities, box: Box) -> Float[np.ndarray, "n n_own"]:
+        """What of quantities is at least 0 wherever the region is, see `conditions`."""
+        columns, factors, offsets = self.conditions(box)
+        found = y[:, columns]
+        found *= factors
+        found += offsets
+        return found
 
     def slopes(
         self, dy: Float[np.ndarray, "width dimension"]
@@ -182,6 +171,10 @@ class Patch:
         """Y at coordinates c."""
         return design_matrix(barycentric(self.corners, c), self.degree) @ self.control_points
 
+    def front(self, c: Coordinates) -> Chart:
+        """The scaled objectives at coordinates c."""
+        return self.label.values(self(c), c)
+
     def inside(self, c: Coordinates, slack: float = 0.0) -> Bool[np.ndarray, " n"]:
         """Whether coordinates are in the domain."""
         return np.all(c @ self.domain[:, :-1].T <= self.domain[:, -1] + slack, axis=1)
@@ -213,10 +206,6 @@ class Claims:
     sign: Float[np.ndarray, " n"]
     a: Chart
 
-    def take(self, rows: np.ndarray) -> "Claims":
-        """Some of them."""
-        return Claims(self.number[rows], self.y[rows], self.sign[rows], self.a[rows])
-
 
 @dataclass(frozen=True)
 class PatchGroup:
@@ -245,23 +234,20 @@ class PatchGroup:
         label, (c, mean), rows = self.patches[0].label, self.place, self.rows[pairs]
         L = len(box[0])
         first = L if levels and not label.trimmed else 0
-        y = self._quantities(c[rows], self.which[pairs], first)
+        # Each pair's own patch; these ascend.
+        which = self.which[pairs]
+        corners = np.array([patch.corners for patch in self.patches])[which]
+        z = design_matrix(barycentric(corners, c[rows]), self.patches[0].degree)
+        y = np.zeros((len(rows), self.patches[0].control_points.shape[1]))
+        ends = np.searchsorted(which, np.arange(len(self.patches) + 1))
+        for k in np.flatnonzero(ends[1:] > ends[:-1]):
+            mine = slice(ends[k], ends[k + 1])
+            y[mine, first:] = z[mine] @ self.patches[k].control_points[:, first:]
         # One negative sign is enough to rule a patch out, so only the least of them is kept.
         signs = label.signs(y, box), label.slacks(y, a[rows])
         least = np.minimum(*(part.min(axis=1, initial=np.inf) for part in signs))
         y[:, L] -= mean[rows]
         return y, least
-
-    def _quantities(self, c: Coordinates, which: Int[np.ndarray, " k"], first: int) -> Quantities:
-        """Y at coordinates, each of its own patch, from one column on; patches ascend."""
-        corners = np.array([patch.corners for patch in self.patches])[which]
-        z = design_matrix(barycentric(corners, c), self.patches[0].degree)
-        y = np.zeros((len(c), self.patches[0].control_points.shape[1]))
-        ends = np.searchsorted(which, np.arange(len(self.patches) + 1))
-        for k in np.flatnonzero(ends[1:] > ends[:-1]):
-            mine = slice(ends[k], ends[k + 1])
-            y[mine, first:] = z[mine] @ self.patches[k].control_points[:, first:]
-        return y
 
 
 def in_domains(patches: Sequence[Patch], a: Chart) -> list[PatchGroup]:
@@ -277,29 +263,24 @@ def in_domains(patches: Sequence[Patch], a: Chart) -> list[PatchGroup]:
         mine = [patches[number] for number in numbers]
         place = mine[0].label.coordinates(a)
         domains = np.array([patch.domain for patch in mine])
-        within = _in_intervals if place[0].shape[1] == 1 else _in_polytopes
-        which, rows = within(domains, place[0])
+        if place[0].shape[1] == 1:
+            which, rows = _in_intervals(domains, place[0])
+        else:
+            inside = np.ones((len(domains), len(a)), dtype=bool)
+            # One side after the other keeps tables small.
+            for side in np.moveaxis(domains, 1, 0):
+                # Corners are inside, whatever rounding says.
+                inside &= side[:, :-1] @ place[0].T <= side[:, -1:] + SCHEDULE.rounding
+            which, rows = np.nonzero(inside)
         found.append(PatchGroup(mine, np.array(numbers), place, which, rows))
     return found
-
-
-def _in_polytopes(
-    domains: Float[np.ndarray, "n_patches n_sides n_columns"], c: Coordinates
-) -> tuple[Int[np.ndarray, " n_pairs"], Int[np.ndarray, " n_pairs"]]:
-    """Which domains have which coordinates inside, as pairs."""
-    inside = np.ones((len(domains), len(c)), dtype=bool)
-    # One side after the other keeps tables small.
-    for side in np.moveaxis(domains, 1, 0):
-        # Corners are inside, whatever rounding says.
-        inside &= side[:, :-1] @ c.T <= side[:, -1:] + SCHEDULE.rounding
-    which, rows = np.nonzero(inside)
-    return which, rows
 
 
 def _in_intervals(
     domains: Float[np.ndarray, "n_patches n_sides 2"], c: Float[np.ndarray, "n 1"]
 ) -> tuple[Int[np.ndarray, " n_pairs"], Int[np.ndarray, " n_pairs"]]:
-    """The same on curves, of which a front may have thousands."""
+    """Which curves, of which a front may have thousands, have which coordinates inside, as
+    pairs."""
     normal, offset = domains[:, :, 0], domains[:, :, 1] + SCHEDULE.rounding
     with np.errstate(divide="ignore", invalid="ignore"):
         end = offset / normal
@@ -319,11 +300,17 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     the nearest to holding; the first of equals."""
     patches, n, L = list(patches), len(a), len(box[0])
     width = patches[0].control_points.shape[1] if patches else L + 1
-    groups = in_domains(patches, a)
-    levels = [_levels(group, a, box) for group in groups]
-    best = np.full(n, np.inf)
-    for group, level in zip(groups, levels, strict=True):
+    groups, levels, best = in_domains(patches, a), [], np.full(n, np.inf)
+    for group in groups:
+        # Levels s of patches that do not hold are behind those of all that do.
+        level = np.zeros(len(group.rows))
+        for part in _parts(np.arange(len(level))):
+            y, least = group.evaluate(a, box, part, levels=True)
+            nearly = y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least
+            nearly = np.where(least > -SCHEDULE.nearly, nearly, SCHEDULE.nowhere - least)
+            level[part] = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
         np.fmin.at(best, group.rows, level)
+        levels.append(level)
     answering = np.full(n, len(patches))
     for group, level in zip(groups, levels, strict=True):
         good = level <= best[group.rows] + SCHEDULE.rounding
@@ -332,24 +319,15 @@ def ask_patches(patches: Iterable[Patch], a: Chart, box: Box) -> Claims:
     values, sign = np.zeros((n, width)), np.full(n, -np.inf)
     for group in groups:
         mine = np.flatnonzero(answering[group.rows] == group.numbers[group.which])
-        for part in np.array_split(mine, 1 + len(mine) // SCHEDULE.at_once):
+        for part in _parts(mine):
             rows = group.rows[part]
             values[rows], sign[rows] = group.evaluate(a, box, part)
     return Claims(np.where(answering < len(patches), answering, -1), values, sign, a.copy())
 
 
-def _levels(group: PatchGroup, a: Chart, box: Box) -> Float[np.ndarray, " n_pairs"]:
-    """The levels s of patches at chart points, those that do not hold behind all that do."""
-    L, pairs, out = len(box[0]), np.arange(len(group.rows)), np.zeros(len(group.rows))
-    for part in np.array_split(pairs, 1 + len(pairs) // SCHEDULE.at_once):
-        y, least = group.evaluate(a, box, part, levels=True)
-        nearly = np.where(
-            least > -SCHEDULE.nearly,
-            y[:, L] + SCHEDULE.lead - SCHEDULE.doubt * least,
-            SCHEDULE.nowhere - least,
-        )
-        out[part] = np.where(least > -SCHEDULE.rounding, y[:, L], nearly)
-    return out
+def _parts(pairs: Int[np.ndarray, " n"]) -> list[Int[np.ndarray, " k"]]:
+    """Pairs of a patch and a chart point, so many at once that tables stay small."""
+    return np.array_split(pairs, 1 + len(pairs) // SCHEDULE.at_once)
 
 
 def ask_patch(

@@ -22,12 +22,6 @@ from .schedule import SCHEDULE
 Choice = tuple[tuple[int, float], ...]
 """Variables with their values."""
 
-LEAST_POINTS = {0: 1, 1: 20, 2: 40}
-"""Of one patch, by its dimension; 60 from three dimensions on."""
-
-FEWEST_POINTS = 3
-"""Of a cell of a mesh, for each of its dimensions."""
-
 
 @dataclass(frozen=True)
 class PatchPoints:
@@ -74,22 +68,27 @@ class Piece:
 
 
 def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
-    """Evenly spread points of all patches that are valid and that no other patch or point beats."""
+    """Evenly spread points of all patches that are valid and that no other patch or point beats: as
+    many are looked at on each where they are regions, by their sizes where they are cells of a
+    mesh."""
     if not patches:
         raise ValueError("an atlas needs at least one patch")
-    numbers, coordinates, designs, fronts = [], [], [], []
-    widest = max(patch.label.dimension for patch in patches)
-    for number, (patch, n) in enumerate(zip(patches, _shares(patches), strict=True)):
-        c = places(patch, n)
+    widest, most = max(patch.label.dimension for patch in patches), SCHEDULE.patch_points
+    sizes = [np.prod(np.ptp(one.corners, axis=0)) * (one.label.dimension > 0) for one in patches]
+    whole, rows = max(float(np.sum(sizes)), 1e-300), []
+    for number, (patch, size) in enumerate(zip(patches, sizes, strict=True)):
+        label, d = patch.label, patch.label.dimension
+        share = max(int(most * size / whole), d * SCHEDULE.cell_points, 1)
+        if label.trimmed:
+            share = max(most // len(patches), SCHEDULE.region_points[min(d, 3)])
+        c = places(patch, share)
         y = patch(c)
         # Patches are fitted a little beyond their regions: only what their own signs allow counts.
-        valid = (patch.label.signs(y, box) > -SCHEDULE.rounding).all(axis=1)
+        valid = (label.signs(y, box) > -SCHEDULE.rounding).all(axis=1)
         c, y = c[valid], y[valid]
-        numbers.append(np.full(len(c), number))
-        coordinates.append(np.pad(c, ((0, 0), (0, widest - c.shape[1]))))
-        designs.append(variables(patch.label, y, box))
-        fronts.append(patch.label.values(y, c))
-    parts = [np.concatenate(part) for part in (numbers, coordinates, designs, fronts)]
+        on_patch = np.full(len(c), number), np.pad(c, ((0, 0), (0, widest - d)))
+        rows.append((*on_patch, variables(label, y, box), label.values(y, c)))
+    parts = [np.concatenate(part) for part in zip(*rows, strict=True)]
     f = parts[3]
     claims = ask_patches(patches, centered(f), box)
     # Another patch may have a lower answer above the same chart point.
@@ -99,26 +98,6 @@ def points_of_patches(patches: Sequence[Patch], box: Box) -> PatchPoints:
     parts = [part[~undercut] for part in parts]
     keep = ~dominated(parts[3])
     return PatchPoints(*(part[keep] for part in parts))
-
-
-def _shares(patches: Sequence[Patch]) -> list[int]:
-    """How many points are looked at on each patch: as many on each where they are regions, by
-    their sizes where they are cells of a mesh."""
-    sizes = np.array(
-        [
-            np.prod(np.ptp(patch.corners, axis=0)) if patch.label.dimension else 0.0
-            for patch in patches
-        ]
-    )
-    sizes = SCHEDULE.patch_points * sizes / max(float(sizes.sum()), 1e-300)
-    out = []
-    for patch, size in zip(patches, sizes, strict=True):
-        d = patch.label.dimension
-        if patch.label.trimmed:
-            out.append(max(SCHEDULE.patch_points // len(patches), LEAST_POINTS.get(d, 60)))
-        else:
-            out.append(max(int(size), d * FEWEST_POINTS, 1))
-    return out
 
 
 def places(patch: Patch, n: int) -> Float[np.ndarray, "n_places dimension"]:
@@ -264,8 +243,19 @@ def _is_face(
     same objectives, or has a point next to it; or they share most of their nodes."""
     from scipy.spatial import KDTree
 
-    if _share_nodes([patches[k] for k in group], [patches[k] for k in above]):
-        return True
+    # Between nodes, the rim of a mesh is beside its cells.
+    nodes: list[list[np.ndarray]] = [
+        [
+            cell.front(places(cell, 2) if cell.label.dimension == 1 else cell.corners)
+            for cell in (patches[k] for k in numbers)
+            if not cell.label.trimmed
+        ]
+        for numbers in (group, above)
+    ]
+    if all(nodes):
+        mine, theirs = map(np.concatenate, nodes)
+        if np.mean(KDTree(theirs).query(mine)[0] < SCHEDULE.rounding) > 0.5:
+            return True
     f = points.f[np.isin(points.patch, group)]
     f = f[np.linspace(0, len(f) - 1, min(len(f), SCHEDULE.compared)).astype(int)]
     on = np.zeros(len(f), dtype=bool)
@@ -278,21 +268,3 @@ def _is_face(
             break
         on |= _holds(patches[number], f, box)
     return bool(np.mean(on) > 0.5)
-
-
-def _share_nodes(own: Sequence[Patch], above: Sequence[Patch]) -> bool:
-    """Whether most nodes of some cells of a mesh are nodes of others: between nodes, the rim of a
-    mesh is beside its cells."""
-    from scipy.spatial import KDTree
-
-    def nodes(patch: Patch) -> Float[np.ndarray, "n n_objectives"]:
-        c = places(patch, 2) if patch.label.dimension == 1 else patch.corners
-        return patch.label.values(patch(c), c)
-
-    parts = [
-        [nodes(patch) for patch in patches if not patch.label.trimmed] for patches in (own, above)
-    ]
-    if not all(parts):
-        return False
-    mine, theirs = (np.concatenate(part) for part in parts)
-    return bool(np.mean(KDTree(theirs).query(mine)[0] < SCHEDULE.rounding) > 0.5)

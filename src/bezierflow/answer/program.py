@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from .pareto_set import ParetoSet, Point, T
+from .pareto_set import Found, ParetoSet, Point, T
 from .schedule import SCHEDULE
 
 
@@ -130,19 +130,6 @@ def first_order(
     multipliers[binding] = lsq_linear(conditions, target, (0, np.inf), method="bvls").x
     residual = max(np.abs(conditions @ multipliers[binding] - target).max(), excess.max())
     return multipliers[: len(epigraph.rows)] @ epigraph.rows, float(residual)
-
-
-class Found(NamedTuple):
-    """The best end of a search: where and how low it is, what each value counts for there and the
-    residual (`first_order`); from how many places the search started, and how many of these led to
-    a point as good."""
-
-    t: Point
-    goal: float
-    weights: Float[np.ndarray, " n_values"]
-    residual: float
-    starts: int
-    agreed: int
 
 
 def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> Found:

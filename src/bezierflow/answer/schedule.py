@@ -26,7 +26,12 @@ class Schedule:
             better in one by this.
         at_once: pairs of a patch and a chart point whose quantities are held at once.
         compared: points of a piece that are looked for on others.
-        patch_points: about how many places of all patches are looked at.
+        patch_points: about how many places of all patches are looked at,
+        region_points: at least so many of a region, by its dimension (the last from three on),
+        cell_points: and so many of a cell of a mesh, for each of its dimensions.
+        stretch: the simplex reaches at least so far beyond the ranges, which have errors: its
+            corners must not cut off the ends of the front.
+        most_stretch: ends that lie farther out than this are not believed.
         neighbors: points of an atlas that a local minimum of its sample is compared with.
         grid_points: of the sample of a surface at most: 53 along an edge for M = 3, 12 for M = 5.
         grid_steps: of that sample along an edge at most, which M = 2 takes.
@@ -100,6 +105,7 @@ class Schedule:
         union_cells: and cells along a side of a simplex.
         union_margin: The polynomial of a region is used so far beyond its points, in units of its
             size: its signs tell where it ends.
+        union_leading: Leading coefficients below this are rounding.
         union_beaten: A part of a set that another one beats by more is no part of the union.
     """
 
@@ -113,6 +119,10 @@ class Schedule:
     at_once: int = 8192
     compared: int = 200
     patch_points: int = 4000
+    region_points: tuple[int, ...] = (1, 20, 40, 60)
+    cell_points: int = 3
+    stretch: float = 1 + 1e-5
+    most_stretch: float = 1.01
     neighbors: int = 8
     grid_points: int = 1500
     grid_steps: int = 400
@@ -167,6 +177,7 @@ class Schedule:
     union_grid: int = 16
     union_cells: int = 4
     union_margin: float = 0.05
+    union_leading: float = 1e-13
     union_beaten: float = 1e-6
 
 

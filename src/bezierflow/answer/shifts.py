@@ -55,39 +55,41 @@ class _Dependent(Exception):
 def without_shifts(objectives: Callable[[Array], Array], x: np.ndarray) -> Callable:
     """The same function with numbers, those at x, in the places of shifts; the function itself
     where there are none, or where what stands behind a `stop_gradient` may be more than a shift."""
-    traced = without_dead_code(jax.make_jaxpr(lambda x: objectives(x))(x))
-    walk = _Walk([])
+    traced, numbers = without_dead_code(jax.make_jaxpr(lambda x: objectives(x))(x)), []
     try:
-        outputs = walk.outputs(traced, [_Entry.free(x)])
+        outputs = _followed(traced, x, numbers)
     except _Dependent:
         return objectives
-    if not walk.numbers or any(output.weights.any() for output in outputs):
+    if not numbers or any(output.weights.any() for output in outputs):
         return objectives
-    return lambda x: _Walk(walk.numbers).outputs(traced, [_Entry.free(x)])[0].value
+    return lambda x: _followed(traced, x, numbers)[0].value
 
 
-class _Walk:
-    """An evaluation of a formula that follows shifts.
+def _followed(traced: ClosedJaxpr, x: Any, numbers: list[Any]) -> list[_Entry]:
+    """The outputs of a formula at x, and how they depend on shifts.
 
-    Attributes:
-        numbers: what stands in the places of shifts, in their order. Those that are missing are the
-            shifts themselves.
+    Args:
+        traced: the formula.
+        x: its argument.
+        numbers: what stands in the places of shifts, in their order. To those that are missing the
+            shifts themselves are appended.
     """
+    sizes: list[int] = []  # of the shifts that were met
 
-    def __init__(self, numbers: list[Any]) -> None:
-        self.numbers, self._n_met, self._n_shifts = list(numbers), 0, 0
-
-    def outputs(self, traced: ClosedJaxpr, inputs: list[_Entry]) -> list[_Entry]:
-        """Of a formula."""
-        return interpret(traced, inputs, _Entry.free, self._apply)
-
-    def _apply(self, equation: JaxprEqn, inputs: list[_Entry]) -> list[_Entry]:
+    def apply(equation: JaxprEqn, inputs: list[_Entry]) -> list[_Entry]:
         name = equation.primitive.name
         first: Any = inputs[0] if inputs else None
         if name in CALLS:
-            return self.outputs(inner(equation)[0], inputs)
+            return interpret(inner(equation)[0], inputs, _Entry.free, apply)
         if name == "stop_gradient":
-            return [self._shift(first)]
+            if first.weights.any():
+                raise _Dependent
+            if len(sizes) == len(numbers):
+                numbers.append(first.value)
+            value, weights = numbers[len(sizes)], np.ones_like(first.weights)
+            places = sum(sizes) + np.arange(weights.size).reshape(weights.shape)
+            sizes.append(weights.size)
+            return [_Entry(value, weights, places)]
         if name == "abs" and first.is_exponential:
             return [first]
         values = bind(equation, [entry.value for entry in inputs])
@@ -97,15 +99,7 @@ class _Walk:
         (value,) = values
         return [_Entry(value, np.asarray(weights), np.asarray(shifts), is_exponential)]
 
-    def _shift(self, entry: _Entry) -> _Entry:
-        if entry.weights.any():
-            raise _Dependent
-        if self._n_met == len(self.numbers):
-            self.numbers.append(entry.value)
-        value, shape = self.numbers[self._n_met], np.shape(entry.value)
-        places = self._n_shifts + np.arange(entry.weights.size).reshape(shape)
-        self._n_met, self._n_shifts = self._n_met + 1, self._n_shifts + places.size
-        return _Entry(value, np.ones(shape, dtype=int), places)
+    return interpret(traced, [_Entry.free(x)], _Entry.free, apply)
 
 
 def _dependence(equation: JaxprEqn, inputs: list[_Entry]) -> tuple[Any, Any, bool]:

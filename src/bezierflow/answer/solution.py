@@ -20,7 +20,7 @@ from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, rai
 from ..precision import double_precision, in_double_precision, is_traced
 from ..quiet import quiet
 from ..simplex import check_on_simplex, grid, largest_degree_within
-from .atlas import BezierAtlas
+from .atlas import Batch, BezierAtlas, Values
 from .atlas_set import AtlasSet
 from .certificate import Certificate, certify
 from .description import as_text, columns, next_steps, summary_rows, to_csv_text, to_json_text
@@ -28,8 +28,8 @@ from .error import ErrorEstimate
 from .files import to_archive
 from .front import FittedFront, fit_front
 from .notebook import picture, table
-from .pareto_set import ParetoSet, Points
-from .program import Found, Program, search
+from .pareto_set import Found, ParetoSet, Points
+from .program import Program, search
 from .result import Evaluated, Result, Stats, why_not_estimated
 from .schedule import SCHEDULE
 from .surface_set import SurfaceSet
@@ -38,12 +38,6 @@ if TYPE_CHECKING:
     import pandas
 
 Numbers = Sequence[float] | np.ndarray
-
-Batch = Float[Array | np.ndarray, "*batch n_objectives"]
-"""Points t of the simplex, or one number per objective and t."""
-
-Values = Float[np.ndarray, "*batch n_objectives"]
-"""The same as NumPy arrays."""
 
 DEFAULT_POINTS = 100
 """How many points `X`, `F` and the tables have where nothing is said."""
@@ -148,25 +142,22 @@ class Solution:
     def design(self, t: Batch) -> PyTree:
         """The design at t as people see it, shaped like x0: b(t), logarithms undone, texts where
         variables have them."""
-        found = self.pareto_set
-        if isinstance(found, BezierAtlas) and found.units.values:
-            return found.shaped(self.flat_designs(np.asarray(t)))
-        return self._numbers(t)
+        if isinstance(self.pareto_set, BezierAtlas):
+            return self.pareto_set.shaped(self.flat_designs(t))
+        x = self.pareto_set(t)
+        return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
 
     def _numbers(self, t: Batch) -> PyTree:
         """The design at t with numbers in place of texts: what `objectives` take."""
-        found = self.pareto_set
-        if isinstance(found, BezierAtlas) and found.units.values:
-            return self.raveling.unravel(self.flat_designs(np.asarray(t)))
-        x = found(t)
-        return self.seen(x, np.ndim(t) - 1) if any(self.names.transforms) else x
+        if isinstance(self.pareto_set, BezierAtlas):
+            return self.raveling.unravel(self.flat_designs(t))
+        return self.design(t)
 
     def seen(self, x: PyTree, batch_axes: int = 0) -> PyTree:
         """Values of the Pareto set, with numbers in place of texts, as people see them."""
-        flat, found = self.raveling.ravel(x, batch_axes), self.pareto_set
-        flat = decode(flat, self.names.transforms)
-        if isinstance(found, BezierAtlas) and found.units.values:
-            return found.shaped(np.asarray(flat))
+        flat = decode(self.raveling.ravel(x, batch_axes), self.names.transforms)
+        if isinstance(self.pareto_set, BezierAtlas):
+            return self.pareto_set.shaped(np.asarray(flat))
         return self.raveling.unravel(flat)
 
     def unseen(self, x: PyTree) -> PyTree:
@@ -174,19 +165,21 @@ class Solution:
         found = self.pareto_set
         return found.numbers(x) if isinstance(found, BezierAtlas) else x
 
-    def flat_designs(self, t: Values) -> Float[np.ndarray, "*batch n_variables"]:
+    def flat_designs(self, t: Batch) -> Float[np.ndarray, "*batch n_variables"]:
         """`design(t)` as flat vectors of L numbers."""
-        flat = self.set.designs(np.asarray(t, dtype=float).reshape(-1, self.n_objectives))
-        x = np.asarray(decode(flat, self.names.transforms)) * self.raveling.units
-        return x.reshape(*np.shape(t)[:-1], -1)
+        flat = decode(self.set.designs(self._rows(t)), self.names.transforms)
+        return (np.asarray(flat) * self.raveling.units).reshape(*np.shape(t)[:-1], -1)
+
+    def _rows(self, t: Batch | Numbers) -> Float[np.ndarray, "n n_objectives"]:
+        """Points of the simplex, one per row."""
+        check_on_simplex(np.asarray(t), self.n_objectives)
+        return np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
 
     def front(self, t: Batch) -> Batch:
         """f(b(t)): the objective values at t, or those of the fitted front where a file came
         without the objectives."""
         if self.objectives is None:
-            check_on_simplex(np.asarray(t), self.n_objectives)
-            rows = np.asarray(t, dtype=float).reshape(-1, self.n_objectives)
-            return (self.names.signs * self.set.front(rows)).reshape(np.shape(t))
+            return (self.names.signs * self.set.front(self._rows(t))).reshape(np.shape(t))
         return self._values_at(self._numbers(t), np.ndim(t) - 1)
 
     def _values_at(self, x: PyTree, batch_axes: int) -> Batch:
@@ -212,8 +205,7 @@ class Solution:
     def weights(self, t: Batch) -> Values:
         """The multipliers w for which the design at t is stationary, Σ w_m ∇f_m = 0, at least 0 and
         with sum 1: maximized objectives count with a minus sign."""
-        rows = np.asarray(t, dtype=float).reshape(-1, np.shape(t)[-1])
-        return self.set.weights(rows).reshape(np.shape(t))
+        return self.set.weights(self._rows(t)).reshape(np.shape(t))
 
     def multipliers(self, t: Numbers) -> dict[str, float]:
         """What bounds and constraints cost at one t: by how much the weighted sum Σ w_m f_m with
@@ -224,13 +216,12 @@ class Solution:
                 "multipliers are those of the bounds and constraints of a run: this solution had"
                 " none, or came from points or a file"
             )
-        where = np.asarray(t, dtype=float)
-        check_on_simplex(where, self.n_objectives)
-        if where.ndim != 1:
-            raise ValueError(f"t must be one point of the simplex, got shape {where.shape}")
-        x = self.set.designs(where[None])
+        where = self._rows(t)
+        if np.ndim(t) != 1:
+            raise ValueError(f"t must be one point of the simplex, got shape {np.shape(t)}")
+        x = self.set.designs(where)
         evaluator = JaxEvaluator(self.flat_objectives, self.n_objectives, x.shape[1])
-        gradient = self.weights(where) @ evaluator.jacobians(x).gradients[0]
+        gradient = self.set.weights(where)[0] @ evaluator.jacobians(x).gradients[0]
         return self.feasible.multipliers(x[0], gradient)
 
     def t(self, f: Numbers) -> Values:
@@ -404,11 +395,9 @@ class Solution:
                 f"n must be a whole number from {least} (the corners) to {most}, got {n!r}"
             )
         t = self.set.spread(int(n))
-        if self.objectives is None:
-            return Points(t, self.design(t), np.asarray(self.front(t)))
         x, found = self._numbers(t), self.pareto_set  # designs may be dear: solved for once
-        F = np.asarray(self._values_at(x, 1))
-        if isinstance(found, BezierAtlas) and found.units.values:
+        F = np.asarray(self.front(t) if self.objectives is None else self._values_at(x, 1))
+        if isinstance(found, BezierAtlas):
             x = found.shaped(np.asarray(self.raveling.ravel(x, 1)))
         return Points(t, x, F)
 
@@ -463,10 +452,10 @@ class Solution:
 
     def _designs(self, points: Points) -> list[np.ndarray]:
         """The variables of points one by one, texts among them."""
-        found, raveling = self.pareto_set, self.raveling.plain
+        found = self.pareto_set
         if isinstance(found, BezierAtlas) and found.units.values:
             return found.units.seen(self.flat_designs(points.t))
-        return list(np.asarray(raveling.ravel(points.X, batch_axes=1), dtype=float).T)
+        return list(np.asarray(self.raveling.plain.ravel(points.X, 1), dtype=float).T)
 
     def to_pandas(self, n: int = DEFAULT_POINTS) -> "pandas.DataFrame":
         """Points spread evenly over the front, n of them, as a data frame with variables,

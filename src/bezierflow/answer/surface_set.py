@@ -21,7 +21,7 @@ from ..simplex import (
 )
 from .error import ErrorEstimate
 from .front import ExactMap, FittedFront, FrontMap, PolynomialMap, interpolate
-from .pareto_set import Around, Arrays, Near, ParetoSet, Point, T, Values
+from .pareto_set import Around, Arrays, Found, ParetoSet, Point, T, Values
 from .program import Program, search
 from .schedule import SCHEDULE
 
@@ -164,7 +164,6 @@ class SurfaceSet(ParetoSet):
     def weights(self, t: T) -> Values:
         """w(t) ∈ Δ_J(t) with Σ w_m ∇f_m(b(t)) as small as possible, gradients taken at unit length:
         0 on the Pareto set. At a corner, where only one objective counts, w = t."""
-        check_on_simplex(t, self.n_objectives)
         if self.objectives is None:
             raise ValueError(
                 "weights takes gradients of the objectives, and this solution came from points, or"
@@ -198,15 +197,15 @@ class SurfaceSet(ParetoSet):
         found = [search(self, Program(goals, row / self.scale, none, np.zeros(0))) for row in f]
         return np.array([one.t for one in found]).reshape(-1, self.n_objectives)
 
-    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Near:
+    def nearest_design(self, x: Float[np.ndarray, " n_variables"], diameter: float) -> Found:
         """Argmin ‖b(t) − x‖."""
         return self._nearest(self.map, x, max(diameter, np.finfo(float).tiny))
 
-    def nearest_values(self, f: Point) -> Near:
+    def nearest_values(self, f: Point) -> Found:
         """Argmin ‖(f(b(t)) − f) / ranges‖."""
         return self._nearest(self.searched.in_units(self.scale), f / self.scale, 1.0)
 
-    def _nearest(self, image: FrontMap, target: np.ndarray, size: float) -> Near:
+    def _nearest(self, image: FrontMap, target: np.ndarray, size: float) -> Found:
         found = nearest(image, target[None], self.n_objectives)
         (t,), (point,), (slopes,) = found.t, *image.slopes(found.t)
         gradient = slopes @ (point - target) / size**2
@@ -214,7 +213,7 @@ class SurfaceSet(ParetoSet):
         # conditions.
         residual = float((t * (gradient - gradient.min())).max())
         starts, agreed = int(found.n_starts[0]), int(found.n_agreed[0])
-        return Near(t, float(found.distances[0]), starts, agreed, residual)
+        return Found(t, float(found.distances[0]), np.zeros(0), residual, starts, agreed)
 
     def around(self, t: Point, exact: bool = False) -> AroundSimplex:
         """The whole simplex."""

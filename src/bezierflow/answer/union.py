@@ -2,7 +2,7 @@
 variables, as an atlas in the units of the union, of which each part is kept where no other is
 better."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -14,7 +14,7 @@ from ..bezier import Raveling, design_matrix
 from ..simplex import grid, n_controls
 from .atlas import BezierAtlas, Units
 from .atlas_set import AtlasSet
-from .pareto_set import ParetoSet
+from .pareto_set import ParetoSet, Values
 from .patches import (
     Box,
     Chart,
@@ -29,10 +29,6 @@ from .pieces import dominated, places
 from .schedule import SCHEDULE
 
 Designs = Float[np.ndarray, "n n_variables"]
-Values = Float[np.ndarray, "n n_objectives"]
-
-LEADING = 1e-13
-"""Leading coefficients below this are rounding."""
 
 
 class Member(NamedTuple):
@@ -60,30 +56,23 @@ class Single(NamedTuple):
     f: Values
 
 
-class _Rows(NamedTuple):
-    """How many constraints a union has; those of each set are among them."""
-
-    n_inequalities: int
-    n_equalities: int
-
-
 class _Part(NamedTuple):
     """A smooth part of a member over parameters p.
 
     Attributes:
+        key: equal for parts of one region.
         label: in the union's form.
         quantities: coordinates c and quantities y of the union at p.
         cells: simplices of p that the part is made of, by their corners; none where signs tell
             where it ends.
         places: points p all over such a part.
-        key: equal for parts of one region.
     """
 
+    key: tuple[int, ...]
     label: Label
     quantities: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-    cells: list[np.ndarray]
+    cells: Sequence[np.ndarray]
     places: np.ndarray
-    key: tuple[int, ...]
 
 
 def unite(
@@ -103,12 +92,21 @@ def unite(
         values: of each variable the values that it may have, see `Units`.
         raveling: how x lies in a flat vector.
     """
-    known = np.concatenate([single.f, *(one.set.sample_f for one in members)])
-    ideal, span = _ranges(known)
-    units, rows = _units(members, ideal, span, box, values), _rows(members)
-    fitted = _fitted_all(members, units, rows)
+    f = np.concatenate([single.f, *(one.set.sample_f for one in members)])
+    size = np.ptp(f, axis=0)
+    best = f[~dominated((f - f.min(axis=0)) / np.where(size > 0, size, 1.0))]
+    ideal = best.min(axis=0)
+    least = np.maximum(np.abs(ideal), 1.0) * SCHEDULE.rounding
+    span = np.maximum(np.ptp(best, axis=0), least)
+    units, blank = _form(members, ideal, span, box, values)
+    fitted = [
+        (patch, part.key)
+        for number, one in enumerate(members)
+        for part in _parts(number, one, units, blank)
+        for patch in _fitted(part)
+    ]
     error = max((patch.error for patch, _ in fitted), default=0.0)
-    fitted += [(patch, (-1, k)) for k, patch in enumerate(_points(single, units, rows))]
+    fitted += [(patch, (-1, k)) for k, patch in enumerate(_points(single, units, blank))]
     if len(ideal) == 2:
         fitted = _cut(fitted, units.box, SCHEDULE.union_beaten + 10 * error)
     regions = {key: number for number, key in enumerate(dict.fromkeys(key for _, key in fitted))}
@@ -117,98 +115,71 @@ def unite(
     return (atlas if len(ideal) == 2 else _best_of(atlas)), error
 
 
-def _fitted_all(members: Sequence[Member], units: Units, rows: _Rows) -> list[Keyed]:
-    """The patches of all sets, in the units of the union."""
-    parts = [part for k, one in enumerate(members) for part in _parts(k, one, units, rows)]
-    return [(patch, part.key) for part in parts for patch in _fitted(part)]
-
-
 def _best_of(atlas: BezierAtlas) -> BezierAtlas:
     """The atlas without what others are better than everywhere."""
-    used = set(np.unique(atlas.points.patch).tolist())
-    kept = [
-        patch
-        for k, patch in enumerate(atlas.patches)
-        if k in used or _is_edge(patch, atlas.points.f)
-    ]
-    return replace(atlas, patches=tuple(kept))
+    kept, f = set(np.unique(atlas.points.patch).tolist()), atlas.points.f
+    for number, patch in enumerate(atlas.patches):
+        # A part of lower dimension may be an edge or a corner of what is known to be best.
+        if number not in kept and not patch.label.full:
+            own = patch.front(places(patch, SCHEDULE.union_samples))
+            if (best_levels(f, centered(own))[0] > own.mean(axis=1) - SCHEDULE.beaten).any():
+                kept.add(number)
+    return replace(atlas, patches=tuple(atlas.patches[number] for number in sorted(kept)))
 
 
-def _is_edge(patch: Patch, f: Chart) -> bool:
-    """Whether a part of lower dimension is an edge or a corner of what is known to be best."""
-    if patch.label.full:
-        return False
-    c = places(patch, SCHEDULE.union_samples)
-    own = patch.label.values(patch(c), c)
-    return bool((best_levels(f, centered(own))[0] > own.mean(axis=1) - SCHEDULE.beaten).any())
-
-
-def _ranges(f: Values) -> tuple[np.ndarray, np.ndarray]:
-    """The ideal point of the union of fronts, and its ranges."""
-    size = np.ptp(f, axis=0)
-    best = f[~dominated((f - f.min(axis=0)) / np.where(size > 0, size, 1.0))]
-    ideal, span = best.min(axis=0), np.ptp(best, axis=0)
-    least = np.maximum(np.abs(ideal), 1.0) * SCHEDULE.rounding
-    return ideal, np.maximum(span, least)
-
-
-def _units(
+def _form(
     members: Sequence[Member],
     ideal: np.ndarray,
     span: np.ndarray,
     box: tuple[np.ndarray, np.ndarray],
     values: tuple[tuple[float | str, ...], ...],
-) -> Units:
-    """Those of the union: continuous variables have the units of the first set."""
-    atlases = [(one, one.set.atlas.units) for one in members if isinstance(one.set, AtlasSet)]
-    n = max((own.n_auxiliary for _, own in atlases), default=0)
+) -> tuple[Units, Label]:
+    """The units of the union, in which continuous variables have those of an atlas among the sets,
+    and a label without anything active; the constraints of each set are among its own."""
+    atlases = [(one, one.set.atlas) for one in members if isinstance(one.set, AtlasSet)]
+    n = max((atlas.units.n_auxiliary for _, atlas in atlases), default=0)
     L, infinite = len(box[0]), np.full(n, np.inf)
     origin, unit = np.zeros(L + n), np.ones(L + n)
-    for one, own in atlases:
+    n_inequalities = n_equalities = 0
+    for one, atlas in atlases:
+        own, label = atlas.units, atlas.patches[0].label
         mine = np.concatenate([one.varying, L + np.arange(own.n_auxiliary)])[own.free]
         origin[mine], unit[mine] = own.origin, own.unit
+        n_inequalities = max(n_inequalities, label.n_inequalities)
+        n_equalities = max(n_equalities, len(label.constraints) - label.n_inequalities)
     lower, upper = np.concatenate([box[0], -infinite]), np.concatenate([box[1], infinite])
-    free = lower < upper
-    return Units(ideal, span, lower, upper, origin[free], unit[free], n, values)
+    free, nothing = lower < upper, np.zeros(n_inequalities + n_equalities, dtype=bool)
+    units = Units(ideal, span, lower, upper, origin[free], unit[free], n, values)
+    inside = np.zeros(free.sum(), dtype=int)
+    return units, Label(np.zeros(len(ideal), dtype=bool), nothing, inside, n_inequalities, False)
 
 
-def _rows(members: Sequence[Member]) -> _Rows:
-    labels = [one.set.atlas.patches[0].label for one in members if isinstance(one.set, AtlasSet)]
-    counts = [(one.n_inequalities, len(one.constraints) - one.n_inequalities) for one in labels]
-    most = np.max(counts, axis=0) if counts else (0, 0)
-    return _Rows(int(most[0]), int(most[1]))
-
-
-def _parts(number: int, one: Member, units: Units, rows: _Rows) -> list[_Part]:
+def _parts(number: int, one: Member, units: Units, blank: Label) -> Iterator[_Part]:
     """The smooth parts of a set: the patches of an atlas, or the faces of a simplex."""
     if isinstance(one.set, AtlasSet):
-        own = one.set.atlas.units
-        return [
-            _of_patch(patch, own, one, units, rows)._replace(key=(number, patch.region))
-            for patch in one.set.atlas.patches
-        ]
-    M = one.set.n_objectives
-    faces = [np.array([bool(code >> m & 1) for m in range(M)]) for code in range(1, 2**M)]
-    return [
-        _of_face(on, one, units, rows)._replace(key=(number, code)) for code, on in enumerate(faces)
-    ]
+        for patch in one.set.atlas.patches:
+            yield _of_patch(patch, one.set.atlas.units, number, one, units, blank)
+        return
+    for code in range(1, 2**one.set.n_objectives):
+        yield _of_face(code, number, one, units, blank)
 
 
-def _of_patch(patch: Patch, own: Units, one: Member, units: Units, rows: _Rows) -> _Part:
+def _of_patch(
+    patch: Patch, own: Units, number: int, one: Member, units: Units, blank: Label
+) -> _Part:
     """A patch of an atlas with other units, variables and rows."""
     old, L, M = patch.label, len(own.free), len(own.ideal)
     # Its variables and constraints among those of the union.
     whole = np.concatenate([one.varying, len(one.x) + np.arange(own.n_auxiliary)])[own.free]
     columns, split = np.searchsorted(units.free, whole), old.n_inequalities
-    after = rows.n_inequalities + np.arange(len(old.constraints) - split)
+    after = blank.n_inequalities + np.arange(len(old.constraints) - split)
     mine = np.concatenate([np.arange(split), after]).astype(int)
-    side = np.zeros(len(units.free), dtype=int)
-    constraints = np.zeros(rows.n_inequalities + rows.n_equalities, dtype=bool)
+    side, constraints = blank.side.copy(), blank.constraints.copy()
     side[columns], constraints[mine] = old.side, old.constraints
     # Curves and points end where their cells do, surfaces where their signs say so.
     trimmed = old.trimmed and old.dimension > 1
-    label = Label(old.objectives, constraints, side, rows.n_inequalities, trimmed)
-    start = (one.x if units.n_auxiliary == 0 else np.pad(one.x, (0, units.n_auxiliary)))[units.free]
+    label = Label(old.objectives, constraints, side, blank.n_inequalities, trimmed)
+    start = np.pad(one.x, (0, units.n_auxiliary))[units.free]
 
     def quantities(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         y = patch(p)
@@ -222,18 +193,17 @@ def _of_patch(patch: Patch, own: Units, one: Member, units: Units, rows: _Rows) 
         g[:, mine] = y[:, L + 1 + M :]
         return _quantities(label, z, f, y[:, L + 1 : L + 1 + M] * units.span / own.span, g)
 
-    cells = [places(patch, 2) if old.dimension == 1 else patch.corners]
-    some = places(patch, SCHEDULE.union_places) if trimmed else patch.corners[:0]
-    return _Part(label, quantities, [] if trimmed else cells, some, ())
+    key = number, patch.region
+    if trimmed:
+        return _Part(key, label, quantities, [], places(patch, SCHEDULE.union_places))
+    cell = places(patch, 2) if old.dimension == 1 else patch.corners
+    return _Part(key, label, quantities, [cell], cell[:0])
 
 
-def _of_face(
-    on: Bool[np.ndarray, " n_objectives"], one: Member, units: Units, rows: _Rows
-) -> _Part:
-    """A face of a simplex, whose objectives are active."""
-    n_rows, k = rows.n_inequalities + rows.n_equalities, int(on.sum())
-    side = np.zeros(len(units.free), dtype=int)
-    label = Label(on, np.zeros(n_rows, dtype=bool), side, rows.n_inequalities, trimmed=False)
+def _of_face(code: int, number: int, one: Member, units: Units, blank: Label) -> _Part:
+    """A face of a simplex, whose objectives are active: those of the bits of its code."""
+    on = code // 2 ** np.arange(one.set.n_objectives) % 2 == 1
+    label, k = replace(blank, objectives=on), int(on.sum())
 
     def quantities(p: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         t = np.zeros((len(p), len(on)))
@@ -243,12 +213,10 @@ def _of_face(
         x[:, one.varying] = one.set.designs(t)
         z = (np.pad(x, ((0, 0), (0, units.n_auxiliary)))[:, units.free] - units.origin) / units.unit
         f = (one.set.values(t) - units.ideal) / units.span
-        return _quantities(
-            label, z, f, one.set.weights(t) * units.span, np.full((len(p), n_rows), -1.0)
-        )
+        g = np.full((len(p), len(label.constraints)), -1.0)
+        return _quantities(label, z, f, one.set.weights(t) * units.span, g)
 
-    corners = np.eye(k)[:, 1:]
-    cells = [corners]
+    cells = np.eye(k)[None, :, 1:]
     if k > 2:
         from scipy.spatial import Delaunay
 
@@ -256,8 +224,18 @@ def _of_face(
         cells = nodes[Delaunay(nodes).simplices]
         # Nodes of a side lie in one plane, of which rounding makes flat simplices.
         volumes = np.abs(np.linalg.det(cells[:, 1:] - cells[:, :1]))
-        cells = list(cells[volumes > SCHEDULE.rounding])
-    return _Part(label, quantities, cells, corners[:0], ())
+        cells = cells[volumes > SCHEDULE.rounding]
+    return _Part((number, code), label, quantities, list(cells), cells[0, :0])
+
+
+def _points(single: Single, units: Units, blank: Label) -> list[Patch]:
+    """Single designs as patches without dimension."""
+    label = replace(blank, objectives=np.arange(len(units.ideal)) == 0)
+    x = np.pad(single.x, ((0, 0), (0, units.n_auxiliary)))[:, units.free]
+    f = (single.f - units.ideal) / units.span
+    one, g = np.ones_like(f), np.full((len(f), len(label.constraints)), -1.0)
+    y = _quantities(label, (x - units.origin) / units.unit, f, one, g)[1]
+    return [Patch(label, np.zeros((1, 0)), 0, row[None], np.zeros((0, 1)), 0.0) for row in y]
 
 
 def _quantities(
@@ -273,19 +251,34 @@ def _quantities(
 
 def _fitted(part: _Part) -> list[Patch]:
     """The patches of the union for a part of a set."""
-    if part.label.dimension == 0:
+    label, degrees = part.label, SCHEDULE.surface_degrees
+    if label.dimension == 0:
         y = part.quantities(np.zeros((1, 0)))[1]
-        return [Patch(part.label, np.zeros((1, 0)), 0, y, np.zeros((0, 1)), 0.0)]
-    if part.label.dimension == 1:
-        return [
-            patch
-            for cell in part.cells
-            if len(cell)
-            for patch in _curve(part, cell[:, 0], SCHEDULE.union_halvings)
-        ]
-    if part.label.trimmed:
-        return [_region(part)] if len(part.places) > part.places.shape[1] else []
-    return [_cell(part, corners) for corners in part.cells]
+        return [Patch(label, np.zeros((1, 0)), 0, y, np.zeros((0, 1)), 0.0)]
+    if label.dimension == 1:
+        found = [_curve(part, c[:, 0], SCHEDULE.union_halvings) for c in part.cells if len(c)]
+        return [patch for curve in found for patch in curve]
+    if not label.trimmed:
+        # Simplices with straight sides on the chart.
+        shares, patches = grid(label.dimension + 1, SCHEDULE.union_grid), []
+        for corners in part.cells:
+            own = part.quantities(corners)[0]
+            patches.append(_polynomial(label, own, *part.quantities(shares @ corners), degrees))
+        return patches
+    if len(part.places) <= part.places.shape[1]:
+        return []
+    from scipy.spatial import ConvexHull
+
+    # Its signs trim it, within the convex hull of its places and a little beyond.
+    c, y = part.quantities(part.places)
+    low = c.min(axis=0)
+    size = float((c - low).sum(axis=1).max())
+    corners = np.concatenate([low[None], low + size * np.eye(len(low))])
+    patch = _polynomial(label, corners, c, y, degrees)
+    hull = ConvexHull(c).equations
+    reach = SCHEDULE.union_margin * np.ptp(c, axis=0).max()
+    domain = np.column_stack([hull[:, :-1], reach - hull[:, -1]])
+    return [replace(patch, domain=np.unique(domain.round(12), axis=0))]
 
 
 def _curve(part: _Part, ends: Float[np.ndarray, " 2"], halvings: int) -> list[Patch]:
@@ -303,72 +296,33 @@ def _curve(part: _Part, ends: Float[np.ndarray, " 2"], halvings: int) -> list[Pa
     return [patch]
 
 
-def _cell(part: _Part, corners: Float[np.ndarray, "n_corners dimension"]) -> Patch:
-    """A simplex of the part, with straight sides on the chart."""
-    c, y = part.quantities(grid(len(corners), SCHEDULE.union_grid) @ corners)
-    own = part.quantities(corners)[0]
-    return _polynomial(part.label, own, c, y, SCHEDULE.surface_degrees)
-
-
-def _region(part: _Part) -> Patch:
-    """A part that its own signs trim, within the convex hull of its places and a little beyond."""
-    from scipy.spatial import ConvexHull
-
-    c, y = part.quantities(part.places)
-    low = c.min(axis=0)
-    size = float((c - low).sum(axis=1).max())
-    corners = np.concatenate([low[None], low + size * np.eye(len(low))])
-    patch = _polynomial(part.label, corners, c, y, SCHEDULE.surface_degrees)
-    hull = ConvexHull(c).equations
-    reach = SCHEDULE.union_margin * np.ptp(c, axis=0).max()
-    domain = np.column_stack([hull[:, :-1], reach - hull[:, -1]])
-    return replace(patch, domain=np.unique(domain.round(12), axis=0))
-
-
 def _polynomial(
     label: Label, corners: np.ndarray, c: np.ndarray, y: np.ndarray, degrees: Sequence[int]
 ) -> Patch:
-    """The polynomial of the lowest degree that fits every second point and the others too; else the
-    one that misses these least."""
-    inside, L = barycentric(corners, c), len(label.side)
+    """The polynomial on a simplex of the lowest degree that fits every second point and the others
+    too; else the one that misses these least."""
+    inside, L, k = barycentric(corners, c), len(label.side), len(corners)
     # Multipliers and constraints have signs alone.
     counted = np.concatenate([np.arange(L + 1), L + 1 + np.flatnonzero(~label.objectives)])
+    # In the domain no barycentric coordinate is negative.
+    offset = barycentric(corners, np.zeros((1, k - 1)))[0]
+    sides = np.column_stack([(offset - barycentric(corners, np.eye(k - 1))).T, offset])
+    # Of unit length, so that rounding is in units of the chart.
+    sides = sides / np.linalg.norm(sides[:, :-1], axis=1, keepdims=True)
+    sides[:, -1] += SCHEDULE.rounding
     best = None
     for degree in degrees:
-        if 2 * n_controls(len(corners), degree) > len(c) and best is not None:
+        if 2 * n_controls(k, degree) > len(c) and best is not None:
             break
         basis = design_matrix(inside, degree)
         points = np.linalg.lstsq(basis[::2], y[::2], rcond=None)[0]
         miss = float(np.abs(basis[1::2] @ points - y[1::2])[:, counted].max(initial=0.0))
         if best is None or miss < best.error:
-            best = Patch(label, corners, degree, points, _sides(corners), miss)
+            best = Patch(label, corners, degree, points, sides, miss)
         if best.error <= SCHEDULE.union_tol:
             break
     assert best is not None
     return best
-
-
-def _sides(corners: Float[np.ndarray, "n_corners dimension"]) -> Float[np.ndarray, "n n_columns"]:
-    """The simplex as a domain: no barycentric coordinate is negative."""
-    offset = barycentric(corners, np.zeros((1, len(corners) - 1)))[0]
-    slopes = barycentric(corners, np.eye(len(corners) - 1)) - offset
-    sides = np.column_stack([-slopes.T, offset])
-    # Of unit length, so that rounding is in units of the chart.
-    sides = sides / np.linalg.norm(sides[:, :-1], axis=1, keepdims=True)
-    sides[:, -1] += SCHEDULE.rounding
-    return sides
-
-
-def _points(single: Single, units: Units, rows: _Rows) -> list[Patch]:
-    """Single designs as patches without dimension."""
-    n_rows, M = rows.n_inequalities + rows.n_equalities, len(units.ideal)
-    first, nothing = np.arange(M) == 0, np.zeros(n_rows, dtype=bool)
-    label = Label(first, nothing, np.zeros(len(units.free), dtype=int), rows.n_inequalities, False)
-    x = np.pad(single.x, ((0, 0), (0, units.n_auxiliary)))[:, units.free]
-    f = (single.f - units.ideal) / units.span
-    one, g = np.ones_like(f), np.full((len(f), n_rows), -1.0)
-    y = _quantities(label, (x - units.origin) / units.unit, f, one, g)[1]
-    return [Patch(label, np.zeros((1, 0)), 0, row[None], np.zeros((0, 1)), 0.0) for row in y]
 
 
 def _cut(fitted: list[Keyed], box: Box, slack: float) -> list[Keyed]:
@@ -380,7 +334,7 @@ def _cut(fitted: list[Keyed], box: Box, slack: float) -> list[Keyed]:
     """
     alone, curves = ([one for one in fitted if one[0].label.dimension == d] for d in (0, 1))
     arcs, L = [patch for patch, _ in curves], len(box[0])
-    points = np.concatenate([_values(patch, patch.corners) for patch, _ in [*alone, *curves]])
+    points = np.concatenate([patch.front(patch.corners) for patch, _ in [*alone, *curves]])
     ends = points[len(alone) :].reshape(-1, 2, 2)
 
     def good(f: Chart) -> Bool[np.ndarray, " n"]:
@@ -395,7 +349,7 @@ def _cut(fitted: list[Keyed], box: Box, slack: float) -> list[Keyed]:
     near = [curves[k] for k in np.flatnonzero(good(np.diagonal(ends, axis1=1, axis2=2)))]
     for arc, key in near:
         c = _breaks(arc, [other for other, _ in near], points[best])
-        on = np.pad(good(_values(arc, (c[1:, None] + c[:-1, None]) / 2)), 1)
+        on = np.pad(good(arc.front((c[1:, None] + c[:-1, None]) / 2)), 1)
         for start, stop in c[on[1:] != on[:-1]].reshape(-1, 2):
             domain = np.array([[1.0, stop + SCHEDULE.rounding], [-1.0, SCHEDULE.rounding - start]])
             out.append((replace(arc, domain=domain), key))
@@ -408,7 +362,7 @@ def _breaks(arc: Patch, others: Sequence[Patch], points: Chart) -> Float[np.ndar
     L, ends = len(arc.label.side), arc.corners[:, 0]
 
     def over(c: np.ndarray) -> np.ndarray:
-        return (_values(arc, c)[:, None] - points).reshape(len(c), -1)
+        return (arc.front(c)[:, None] - points).reshape(len(c), -1)
 
     breaks = [ends, _zeros(over, ends, arc.degree)]
     for other in others:
@@ -431,12 +385,7 @@ def _zeros(
     series = np.linalg.solve(chebvander(x, degree), polynomials((middle + half * x)[:, None]))
     # Chebyshev polynomials are at most 1: one whose first term outweighs all others has no zero.
     series = series[:, np.abs(series[0]) <= np.abs(series[1:]).sum(axis=0)]
-    found = [chebroots(chebtrim(one, LEADING)) for one in series.T]
+    found = [chebroots(chebtrim(one, SCHEDULE.union_leading)) for one in series.T]
     roots = np.concatenate([np.zeros(0), *found])
     roots = roots[np.isreal(roots)].real
     return middle + half * roots[np.abs(roots) < 1]
-
-
-def _values(patch: Patch, c: np.ndarray) -> Chart:
-    """The scaled objectives at coordinates."""
-    return patch.label.values(patch(c), c)

@@ -95,7 +95,7 @@ def _measured(state: AtlasState, seed: int) -> AtlasError:
         # Where an objective is least it may be a root, whose errors are large there alone.
         ends = [(1 - share) * np.eye(M) + share / M for share in SCHEDULE.near_ends]
         a = np.concatenate([atlas.place(np.concatenate(ends)), a])
-    mapped = atlas.scaled(a)
+    mapped = atlas.mapped(a).z
     z, found = _both_solutions(search, atlas, a, mapped)
     n = len(found.z)
     a, mapped = a[:n], mapped[:n]

@@ -173,7 +173,7 @@ def answer(
         x=design_at(solution, found.t),
         f=got,
         value=float((A @ f - c).max()),
-        confidence=Confidence.of(solution, found.starts, found.agreed, found.residual),
+        confidence=Confidence.of(solution, found),
         relaxed=relaxed,
         weights=found.weights * unit,
         names=names,

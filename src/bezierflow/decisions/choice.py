@@ -9,7 +9,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Flag, Solution, by_cause, share_bar, table
+from ..answer import Flag, Found, Solution, by_cause, share_bar, table
 from ..arguments import read_doubles, read_number
 from ..names import Names
 from ..objectives import number_of
@@ -106,14 +106,15 @@ def in_words(values: np.ndarray) -> str:
     return "(" + ", ".join(f"{value:.6g}" for value in values) + ")"
 
 
-def bounds_in_words(names: Sequence[str], bounds: np.ndarray) -> str:
-    """What bounds ask for: " with cost at most 3, noise at least 1", or nothing."""
-    sides = [
-        (name, word, limits[k])
-        for name, limits in zip(names, bounds, strict=True)
-        for k, word in enumerate(("least", "most"))
+def bounds_in_words(names: Names, bounds: np.ndarray) -> str:
+    """What bounds on the minimized objectives ask for: " with cost at most 3, noise at least 1", or
+    nothing."""
+    parts = [
+        f"{name} at {word} {limit:.6g}"
+        for name, limits in zip(names.objectives, turned_bounds(bounds, names.signs), strict=True)
+        for word, limit in zip(("least", "most"), limits, strict=True)
+        if np.isfinite(limit)
     ]
-    parts = [f"{name} at {word} {limit:.6g}" for name, word, limit in sides if np.isfinite(limit)]
     return " with " + ", ".join(parts) if parts else ""
 
 
@@ -152,7 +153,7 @@ class Confidence:
     residual: float
 
     @classmethod
-    def of(cls, solution: Solution, starts: int, agreed: int, residual: float) -> "Confidence":
+    def of(cls, solution: Solution, found: Found) -> "Confidence":
         """What the solution knows about itself, with how a search went."""
         M, error = solution.n_objectives, solution.error
         if solution.surrogate is not None:
@@ -161,7 +162,7 @@ class Confidence:
             source, off = "objectives", np.zeros(M)
         else:
             source, off = "fitted front", solution.set.front_error(error)
-        search = starts, agreed, residual
+        search = found.starts, found.agreed, found.residual
         return cls(source, off, float(error.rms), float(error.expected), error.flags, *search)
 
     def __str__(self) -> str:

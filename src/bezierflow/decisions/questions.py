@@ -20,7 +20,6 @@ from .choice import (
     nonnegative,
     numbers,
     objective_number,
-    turned_bounds,
 )
 from .tradeoffs import ranges
 
@@ -69,8 +68,7 @@ def best(
             f"{argument}={given!r}, but this objective is {direction}d: write best(solution,"
             f" {direction}={given!r})"
         )
-    wished = bounds_in_words(names.objectives, turned_bounds(bounds, names.signs))
-    question = f"{names.best_word(m)} {names.objectives[m]}{wished}"
+    question = f"{names.best_word(m)} {names.objectives[m]}{bounds_in_words(names, bounds)}"
     found = answer(solution, question, np.eye(len(bounds))[m : m + 1], np.zeros(1), bounds)
     return replace(found, value=float(names.signs[m]) * found.value)
 
@@ -196,7 +194,7 @@ def best_ratio(
         )
     sign = "−" if above > 0 else "+"
     taken = f"({names.objectives[m]} {sign} {abs(above):g})" if above else names.objectives[m]
-    wished = bounds_in_words(names.objectives, turned_bounds(bounds, signs))
+    wished = bounds_in_words(names, bounds)
     question = f"{names.best_word(m)} {taken} per {names.objectives[n]}{wished}"
     goal, aim, within = (
         np.eye(len(bounds))[m : m + 1],

@@ -8,7 +8,7 @@ import jax
 import numpy as np
 from jaxtyping import PyTree
 
-from ..answer import Near, Solution
+from ..answer import Found, Solution
 from ..arguments import read_doubles, shown
 from ..names import Names, encode
 from ..precision import double_precision
@@ -68,10 +68,10 @@ def locate_front(solution: Solution, f: Numbers) -> Location:
     return _location(solution, solution.set.nearest_values(target))
 
 
-def _location(solution: Solution, near: Near) -> Location:
+def _location(solution: Solution, near: Found) -> Location:
     f = solution.names.signs * solution.set.values(near.t[None])[0]
-    confidence = Confidence.of(solution, near.starts, near.agreed, near.residual)
-    return Location(near.t, design_at(solution, near.t), f, near.distance, confidence)
+    x, confidence = design_at(solution, near.t), Confidence.of(solution, near)
+    return Location(near.t, x, f, near.goal, confidence)
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,7 @@ def ranges(solution: Solution | Region, subject_to: Bounds | None = None) -> Ran
         ideal_t=where[:M],
         nadir_t=where[M:],
         feasible=feasible,
-        confidence=Confidence.of(solution, found[0].starts, found[0].agreed, found[0].residual),
+        confidence=Confidence.of(solution, found[0]),
         names=solution.names,
     )
 

@@ -20,10 +20,18 @@ interpolates."""
 def surface_data(solution: Solution) -> dict[str, object]:
     """Both surfaces, the ranges of the objectives, and errors."""
     front, flat, signs = solution.fitted_front, solution.flat_surface, solution.names.signs
+    M, error, local = solution.n_objectives, solution.error, None
     # Fine enough to see each objective's range.
-    resolution = {2: 400, 3: 60, 4: 20, 5: 10}.get(solution.n_objectives, 7)
-    values = signs * np.asarray(front.surface(grid(solution.n_objectives, resolution)))
-    error = solution.error
+    resolution = {2: 400, 3: 60, 4: 20, 5: 10}.get(M, 7)
+    values = signs * np.asarray(front.surface(grid(M, resolution)))
+    # The surface's error at a grid of t, where the objectives are at hand to measure it.
+    if solution.objectives is not None and Flag.NOT_ESTIMATED not in error.flags:
+        t = grid(M, min(largest_degree_within(M, LARGEST_ERROR_GRID), 40))
+        distance = solution.error_at(t)
+        # JSON has no NaN: points without an estimate are left out.
+        known = np.isfinite(distance)
+        if known.any():
+            local = {"t": np.round(t[known], 6).tolist(), "distance": encode(distance[known])}
     return {
         "pareto_set": {"degree": solution.degree, "points": encode(flat.control_points)},
         "front": {
@@ -40,32 +48,8 @@ def surface_data(solution: Solution) -> dict[str, object]:
             "diameter": finite(error.diameter),
             "flags": [flag.value for flag in error.flags],
         },
-        "local_error": _local_errors(solution),
+        "local_error": local,
     }
-
-
-def surface_footer(solution: Solution) -> str:
-    """Where the page's numbers come from."""
-    front_degree = solution.fitted_front.surface.degree
-    return (
-        "Objective values come from a polynomial fitted to the front; the ± beside each is its"
-        f" largest error at held-out points. Surface of degree {solution.degree}, front of degree"
-        f" {front_degree}. Made by bezierflow."
-    )
-
-
-def _local_errors(solution: Solution) -> dict[str, object] | None:
-    """The surface's error at a grid of t, where the objectives are at hand to measure it."""
-    if solution.objectives is None or Flag.NOT_ESTIMATED in solution.error.flags:
-        return None
-    M = solution.n_objectives
-    t = grid(M, min(largest_degree_within(M, LARGEST_ERROR_GRID), 40))
-    distance = solution.error_at(t)
-    # JSON has no NaN: points without an estimate are left out.
-    known = np.isfinite(distance)
-    if not known.any():
-        return None
-    return {"t": np.round(t[known], 6).tolist(), "distance": encode(distance[known])}
 
 
 MOST_PLACES = {2: 300, 3: 500}
@@ -101,10 +85,10 @@ def atlas_data(solution: Solution) -> dict[str, object]:
                 "worse": SCHEDULE.patch_error,
             },
             "patches": [
-                _describe_patch(patch, owner.get(number, -1))
+                _patch_data(patch, owner.get(number, -1))
                 for number, patch in enumerate(atlas.patches)
             ],
-            "pieces": [_describe_piece(solution, k) for k in range(len(atlas.pieces))],
+            "pieces": [_piece_data(solution, k) for k in range(len(atlas.pieces))],
         },
         "error": {
             "front": finite(error.front if error.by_objective is None else error.max),
@@ -117,23 +101,7 @@ def atlas_data(solution: Solution) -> dict[str, object]:
     }
 
 
-def atlas_footer(solution: Solution) -> str:
-    """Where the page's numbers come from, and how the run ended."""
-    patches = cast(BezierAtlas, solution.pareto_set).patches
-    what = "its largest error at fresh points"
-    if solution.surrogate is not None:
-        what = (
-            "the largest error of recent predictions by the surrogate, of evaluations that it had"
-            " not seen"
-        )
-    return (
-        f"Designs and objective values come from {len(patches)} polynomials, each valid where"
-        f" its own signs say so; the ± beside each objective is {what}. The run: {solution.result}."
-        " Made by bezierflow."
-    )
-
-
-def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
+def _patch_data(patch: Patch, piece: int) -> dict[str, object]:
     """A patch without the multipliers of equalities, which trim nothing."""
     label = patch.label
     width = len(label.side) + 1 + len(label.objectives) + label.n_inequalities
@@ -151,7 +119,7 @@ def _describe_patch(patch: Patch, piece: int) -> dict[str, object]:
     }
 
 
-def _describe_piece(solution: Solution, number: int) -> dict[str, object]:
+def _piece_data(solution: Solution, number: int) -> dict[str, object]:
     """A piece with some of its points, along it if it is a curve."""
     piece, t = solution.set.pieces[number], solution.set.piece_points(number)
     n_inequalities = cast(BezierAtlas, solution.pareto_set).patches[0].label.n_inequalities
@@ -213,7 +181,7 @@ def explore(solution: Solution, path: str | PathLike[str], *, title: str = "") -
         page_data(solution, heading),
         title=heading,
         subtitle=f"{solution.n_objectives} objectives, {variables}: {_claim(solution)}",
-        footer=(atlas_footer(solution) if solution.set.trimmed else surface_footer(solution)),
+        footer=_footer(solution),
         caution=solution.result.caution,
     )
     write_atomically(target, page.encode())
@@ -239,6 +207,28 @@ def page_data(solution: Solution, heading: str) -> dict[str, object]:
         },
         **(atlas_data(solution) if solution.set.trimmed else surface_data(solution)),
     }
+
+
+def _footer(solution: Solution) -> str:
+    """Where the page's numbers come from, and of an atlas how the run ended."""
+    if not isinstance(solution.pareto_set, BezierAtlas):
+        front_degree = solution.fitted_front.surface.degree
+        return (
+            "Objective values come from a polynomial fitted to the front; the ± beside each is its"
+            f" largest error at held-out points. Surface of degree {solution.degree}, front of"
+            f" degree {front_degree}. Made by bezierflow."
+        )
+    what = "its largest error at fresh points"
+    if solution.surrogate is not None:
+        what = (
+            "the largest error of recent predictions by the surrogate, of evaluations that it had"
+            " not seen"
+        )
+    return (
+        f"Designs and objective values come from {len(solution.pareto_set.patches)} polynomials,"
+        f" each valid where its own signs say so; the ± beside each objective is {what}. The run:"
+        f" {solution.result}. Made by bezierflow."
+    )
 
 
 def _claim(solution: Solution) -> str:

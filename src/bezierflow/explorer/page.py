@@ -138,22 +138,22 @@ def write_study(
         history: all that was ever told, and whether it counts.
     """
     current = [one for one, counts in history if counts]
-    good = [one for one in current if not one.failed]
-    picture = _picture(names, good)
+    F, good, best = _values(names, current)
+    picture = _picture(names, F[good], best[good])
     if path.suffix.lower() == ".svg":
         write_atomically(path, picture.encode())
         return path
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"path must end in .html or .svg, got {str(path)!r}")
-    best = np.flatnonzero(_best(names, current)).tolist()
+    in_blue = np.flatnonzero(best).tolist()
     n_failed = sum(one.failed and not one.skipped for one in current)
     empty = [""] * (len(names.objectives) + 1)
     parts = [
-        f"<p>{len(good)} evaluations with values, {len(best)} of them not dominated; {n_failed}"
+        f"<p>{good.sum()} evaluations with values, {best.sum()} of them not dominated; {n_failed}"
         f" failed; {len(pending)} asked for and not told.</p>",
         picture,
         _table("To be evaluated", names, [[n, *x, *empty] for n, x in pending.items()]),
-        _table("Results, the best in blue", names, list(map(_row, current)), best),
+        _table("Results, the best in blue", names, list(map(_row, current)), in_blue),
         _table(
             "Corrected since, or taken back",
             names,
@@ -168,18 +168,16 @@ def write_study(
     return path
 
 
-def _best(names: Names, evaluations: Sequence[Evaluation]) -> np.ndarray:
-    """Which evaluations have values that no others dominate."""
-    F = _values(names, evaluations)
-    return nondominated(names.signs * F, keep_equal=True) if len(F) else np.zeros(0, dtype=bool)
-
-
-def _values(names: Names, evaluations: Sequence[Evaluation]) -> Float[np.ndarray, "n n_objectives"]:
-    """One row per evaluation, not a number where it failed."""
+def _values(
+    names: Names, evaluations: Sequence[Evaluation]
+) -> tuple[Float[np.ndarray, "n n_objectives"], np.ndarray, np.ndarray]:
+    """The values of evaluations, not a number where they failed; which did not fail, and which of
+    them no others dominate."""
     F = np.full((len(evaluations), len(names.objectives)), np.nan)
+    good = np.array([not one.failed for one in evaluations], dtype=bool)
     for row, one in zip(F, evaluations, strict=True):
         row[:] = np.nan if one.failed else one.y
-    return F
+    return F, good, nondominated(names.signs * F, keep_equal=True) if len(F) else good
 
 
 def _row(one: Evaluation) -> list[object]:
@@ -205,11 +203,9 @@ def _table(
     return f"<h2>{heading}</h2><table>{'</tr>'.join(lines)}</tr></table>"
 
 
-def _picture(names: Names, good: Sequence[Evaluation]) -> str:
-    """Evaluations by pairs of objectives, and how the hypervolume grew."""
-    F = _values(names, good)
-    best, labels = _best(names, good), names.axis_labels
-    panels = []
+def _picture(names: Names, F: Float[np.ndarray, "n n_objectives"], best: np.ndarray) -> str:
+    """Evaluations by pairs of objectives, the best ones filled, and how the hypervolume grew."""
+    labels, panels = names.axis_labels, []
     for a, b in itertools.combinations(range(len(labels)), 2):
         panels.append(_panel(len(panels), F[:, [a, b]], (labels[a], labels[b]), best))
     if len(F) > 1:

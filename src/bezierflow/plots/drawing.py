@@ -3,6 +3,7 @@ grids, curves, and surfaces: in space lit, opaque, and seen from a side that sho
 
 from collections.abc import Callable, Sequence
 from functools import wraps
+from itertools import product
 from textwrap import fill
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar, cast
@@ -13,6 +14,11 @@ from jaxtyping import Array, Float, Int
 from ..answer import Solution
 from ..arguments import shown
 from ..simplex import grid, index_positions, multi_indices
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.typing import ColorType
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 FLOW_COLOR, TRUTH_COLOR, NET_COLOR = "#2a78d6", "#1b1b19", "#d9603b"
 """Blue for what was computed, black for the truth, orange for control points: told apart in gray
@@ -71,12 +77,6 @@ def grid_triangles(resolution: int) -> np.ndarray:
     return np.concatenate([index_positions(upward), index_positions(downward)])
 
 
-def wire_frame(lines: int, resolution: int) -> list[np.ndarray]:
-    """Lines t_m = const through the triangle, and its edges."""
-    levels, edge = np.arange(lines) / lines, grid(2, resolution)
-    return [np.insert((1 - s) * edge, m, s, axis=1) for m in range(3) for s in levels]
-
-
 def net_edges(n_objectives: int, degree: int) -> np.ndarray:
     """Pairs of control points whose multi-indices differ by one step from one objective to
     another."""
@@ -85,11 +85,6 @@ def net_edges(n_objectives: int, degree: int) -> np.ndarray:
     pairs = [positions[:, [i, j]] for i in range(n_objectives) for j in range(i + 1, n_objectives)]
     return np.unique(np.sort(np.concatenate(pairs), axis=1), axis=0)
 
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.typing import ColorType
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 LEAST_LIGHT = 0.45
 """The share of its color that a face has whose normal is at right angles to the light."""
@@ -179,10 +174,6 @@ def _normals(
     return np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
 
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
-
 LONG_LABEL = 24
 """Labels of axes in space with more characters are broken into lines."""
 
@@ -226,9 +217,11 @@ def draw_image(
     # The true image as a wire frame; where it is not known, the image's own edges.
     lines, shape = (1, image) if truth is None else (10, truth)
     color, width = (FLOW_COLOR, 1.2) if truth is None else (TRUTH_COLOR, 0.7)
-    for number, line in enumerate(wire_frame(lines, RESOLUTION)):
-        name = None if number or truth is None else truth_label
+    edge, name = grid(2, RESOLUTION), None if truth is None else truth_label
+    for m, level in product(range(3), np.arange(lines) / lines):
+        line = np.insert((1 - level) * edge, m, level, axis=1)
         ax.plot(*np.asarray(shape(line)).T, color=color, linewidth=width, label=name)
+        name = None
 
 
 def draw_evaluated(ax: "Axes", points: Float[np.ndarray, "n n_coordinates"]) -> None:

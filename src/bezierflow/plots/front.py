@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations, cycle
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -29,6 +29,7 @@ from .simplex import draw_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 CHOICE_MARKERS = "osD^vP*X"
 """Choices are told apart by their shape, in print and by color-blind eyes too."""
@@ -38,21 +39,11 @@ N_CROSSES, WIDE = 15, 2.0
 standard deviations each way."""
 
 
-@runtime_checkable
-class HasValues(Protocol):
-    """What can be marked on a front: it has objective values."""
-
-    @property
-    def f(self) -> ArrayLike:
-        """The M objective values."""
-        ...
-
-
 @of_solution
 def front(
     solution: Solution,
     *,
-    choices: Sequence[HasValues] | Mapping[str, HasValues] = (),
+    choices: Sequence[Any] | Mapping[str, Any] = (),
     points: ArrayLike | None = None,
     title: str = "",
     ax: "Axes | None" = None,
@@ -122,9 +113,6 @@ def _exact_front(solution: Solution) -> Map | None:
     return exact
 
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
 JUMP = 0.1
 """Neighbors along an edge that lie farther apart, in shares of the ranges, are on two pieces."""
 
@@ -156,8 +144,7 @@ def pairs(solution: Solution, *, title: str = "") -> "Figure":
         ax = axes[up - 1, across]
         look = {"s": 1.5, "color": FLOW_COLOR, "alpha": 0.25, "linewidths": 0}
         ax.scatter(cloud[:, across], cloud[:, up], rasterized=True, **look)
-        edge = np.asarray(solution.front(_edge(across, up, n_objectives)))
-        ax.plot(*_with_gaps(edge[:, [across, up]], solution).T, color=SERIES[1], linewidth=1.6)
+        ax.plot(*_edge_front(solution, across, up).T, color=SERIES[1], linewidth=1.6)
         ax.tick_params(labelsize=8)
         if up == n_objectives - 1:
             ax.set_xlabel(labels[across])
@@ -181,9 +168,9 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
     for ax in axes.ravel()[len(both) :]:
         ax.set_visible(False)
     for ax, (across, up) in zip(axes.ravel(), both, strict=False):
-        f = np.asarray(solution.front(_edge(across, up, n_objectives)))
-        ax.plot(*_with_gaps(f[:, [across, up]], solution).T, color=FLOW_COLOR, linewidth=2)
-        ax.scatter(f[[0, -1], across], f[[0, -1], up], s=18, color=FLOW_COLOR)
+        f = _edge_front(solution, across, up)
+        ax.plot(*f.T, color=FLOW_COLOR, linewidth=2)
+        ax.scatter(*f[[0, -1]].T, s=18, color=FLOW_COLOR)
         ax.set_xlabel(labels[across])
         ax.set_ylabel(labels[up])
         ax.tick_params(labelsize=8)
@@ -191,15 +178,12 @@ def edges(solution: Solution, *, title: str = "") -> "Figure":
     return figure
 
 
-def _edge(i: int, j: int, n_objectives: int) -> np.ndarray:
-    """Points t along the edge from e_i to e_j."""
-    t = np.zeros((101, n_objectives))
+def _edge_front(solution: Solution, i: int, j: int) -> np.ndarray:
+    """Two objectives along the edge from e_i to e_j, with a break wherever a set of pieces
+    jumps."""
+    t = np.zeros((101, solution.n_objectives))
     t[:, [i, j]] = grid(2, 100)
-    return t
-
-
-def _with_gaps(points: np.ndarray, solution: Solution) -> np.ndarray:
-    """Points along an edge, with a break wherever a set of pieces jumps."""
+    points = np.asarray(solution.front(t))[:, [i, j]]
     if not solution.set.trimmed:
         return points
     span = np.ptp(points, axis=0)

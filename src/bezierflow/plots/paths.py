@@ -89,11 +89,9 @@ def draw_designs(ax: "Axes", solution: Solution) -> None:
 def _noise(solution: Solution) -> float:
     """The estimated error of designs, where it is known."""
     known = solution.__dict__.get("error", solution.known_error)
-    return (
-        0.0
-        if known is None or known.by_objective is not None or not np.isfinite(known.rms)
-        else 3 * float(known.rms)
-    )
+    if known is None or known.by_objective is not None or not np.isfinite(known.rms):
+        return 0.0
+    return 3 * float(known.rms)
 
 
 def _draw(
@@ -127,10 +125,6 @@ def _draw(
     ax.margins(x=0)
     if not many:
         ax.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), frameon=False, fontsize=8)
-
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 
 @of_solution

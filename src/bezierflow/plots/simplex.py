@@ -15,6 +15,7 @@ from .drawing import (
     HEAT,
     RESOLUTION,
     TRUTH_COLOR,
+    Map,
     axes_or_new,
     draw_triangles,
     face,
@@ -26,6 +27,8 @@ from .drawing import (
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.lines import Line2D
+    from mpl_toolkits.mplot3d.axes3d import Axes3D
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 """Where e_1, e_2 and e_3 are drawn."""
@@ -164,11 +167,6 @@ def draw_corners(ax: "Axes", names: Names) -> None:
     ax.set_axis_off()
 
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.lines import Line2D
-    from mpl_toolkits.mplot3d.axes3d import Axes3D
-
 FINE = 320
 """Steps along a side of the simplex of three objectives."""
 
@@ -180,9 +178,6 @@ MOST_ENTRIES = 8
 
 SHARES = 60
 """Steps along a side of the simplex by which pieces are compared."""
-
-Image = Callable[[np.ndarray], np.ndarray]
-"""From points of the simplex to points, one per row."""
 
 
 @of_solution
@@ -209,7 +204,7 @@ def chart(solution: Solution, *, title: str = "", ax: "Axes | None" = None) -> "
     return ax
 
 
-def draw_pieces(ax: "Axes", solution: Solution, image: Image, other_entries: int = 0) -> None:
+def draw_pieces(ax: "Axes", solution: Solution, image: Map, other_entries: int = 0) -> None:
     """The pieces of a set under a map from the simplex: curves and points as such, surfaces as
     triangles.
 
@@ -273,7 +268,7 @@ def piece_colors(solution: Solution) -> dict[int, tuple[float, ...]]:
     }
 
 
-def _draw_surfaces(ax: "Axes", solution: Solution, image: Image) -> list[int]:
+def _draw_surfaces(ax: "Axes", solution: Solution, image: Map) -> list[int]:
     """Triangles of the simplex, each on the piece that its middle is on; those that span a gap of
     the set are left out. Returns the numbers of the pieces that have some."""
     found, colors = solution.set, piece_colors(solution)

@@ -29,6 +29,7 @@ from .simplex import draw_pieces
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 def surface(
@@ -100,10 +101,6 @@ def _draw_net(ax: "Axes", solution: Solution | BezierSimplex) -> None:
     for pair in net_edges(shape.n_objectives, shape.degree):
         ax.plot(*points[pair].T, color=NET_COLOR, linewidth=0.6, alpha=0.5)
     draw_points(ax, points, s=14, color=NET_COLOR, label="control points", zorder=5)
-
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
 
 
 @of_solution

@@ -297,7 +297,7 @@ def _designs(answer: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
     inside = np.asarray(from_cube(kronecker(n // 2, M - 1)))
     t = np.concatenate([grid(M, largest_degree_within(M, n - n // 2)), inside])
     if isinstance(answer, BezierAtlas):
-        return t, answer.units.x(answer.scaled(answer.place(t)))
+        return t, answer.units.x(answer.mapped(answer.place(t)).z)
     with double_precision():
         return t, np.asarray(answer(t))
 
