@@ -2,7 +2,7 @@
 objectives' code."""
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from ..arguments import printable, read_count, read_flag, read_nonnegative, read_number
 from ..bezier import BezierSimplex, Manifest, Raveling, check_arrays, restore_surface
 from ..evaluations import Evaluations
-from ..gaussian import PosteriorMean
 from ..names import Names
 from ..simplex import n_controls
 from .atlas import BezierAtlas, Units
@@ -242,11 +241,14 @@ def to_archive(
     return manifest, {**arrays, **own}
 
 
-def from_archive(manifest: Manifest, arrays: Arrays) -> dict[str, Any]:
+def from_archive(
+    manifest: Manifest, arrays: Arrays, restore_mean: Callable[..., Any]
+) -> dict[str, Any]:
     """The fields of the `Solution` that a file was written from, all but its objectives and its
     origin.
 
-    Whatever cannot be of a solution raises; `bezier.file_at_fault` says of which file.
+    Whatever cannot be of a solution raises; `bezier.file_at_fault` says of which file. The mean of
+    a surrogate is made again by `restore_mean`, which is `gaussian.PosteriorMean.restore`.
     """
     pareto_set, raveling, front = _restore(manifest, arrays)
     stats, result = manifest["stats"], manifest["result"]
@@ -281,7 +283,7 @@ def from_archive(manifest: Manifest, arrays: Arrays) -> dict[str, Any]:
     if "surrogate" in manifest:
         x, f, best = (arrays[f"evaluated/{name}"] for name in ("X", "F", "nondominated"))
         fields["evaluated"] = Evaluated(raveling.unravel(x), f, best.astype(bool))
-        fields["surrogate"] = PosteriorMean.restore(
+        fields["surrogate"] = restore_mean(
             manifest["surrogate"], _group(arrays, "surrogate/"), raveling, names
         )
     return fields

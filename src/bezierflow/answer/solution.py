@@ -14,7 +14,6 @@ from jaxtyping import Array, Float, PyTree
 from ..arguments import read_doubles, shown
 from ..bezier import BezierSimplex, Manifest, Raveling, write_archive, write_atomically
 from ..compilation import program
-from ..gaussian import PosteriorMean
 from ..names import Names, decode
 from ..objectives import FeasibleSet, JaxEvaluator, Raveled, on_solver_side, raise_failures
 from ..precision import double_precision, in_double_precision, is_traced
@@ -79,8 +78,8 @@ class Solution:
             files.
         evaluated: of a surrogate only: the evaluations that it comes from. `objectives` are then
             the surrogate's mean.
-        surrogate: the processes in place of expensive objectives; None where the objectives
-            themselves were minimized.
+        surrogate: the processes in place of expensive objectives, a `gaussian.PosteriorMean`; None
+            where the objectives themselves were minimized.
         estimator: what estimates the error where no run or file brings it along, with
             `estimate(solution)` and, at single points, `at(solution, t)`: `NormalEstimator`.
     """
@@ -99,7 +98,7 @@ class Solution:
     feasible: FeasibleSet | None = field(default=None, repr=False)
     paused: Any = field(default=None, repr=False)
     evaluated: Evaluated | None = field(default=None, repr=False)
-    surrogate: PosteriorMean | None = field(default=None, repr=False)
+    surrogate: Any = field(default=None, repr=False)
     estimator: Any = field(default=None, repr=False)
 
     @property

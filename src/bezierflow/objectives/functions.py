@@ -21,7 +21,7 @@ from ..arguments import of_design, shown
 from ..bezier import Raveling
 from ..interrupts import BudgetSpentError
 from ..precision import double_precision
-from ..problems import Composite, Problem
+from ..problem import Composite, Problem
 from .bridge import Calls, HostRows, Points
 
 Rows = Callable[..., ArrayLike] | Sequence[Callable[..., ArrayLike]]

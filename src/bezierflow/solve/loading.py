@@ -12,6 +12,7 @@ from jaxtyping import PyTree
 from ..answer import BezierAtlas, Flag, Solution, from_archive
 from ..atlas import Polish, Program
 from ..bezier import BezierSimplex, file_at_fault, load_surface, read_archive
+from ..gaussian import PosteriorMean
 from ..normal import NormalEstimator
 from ..objectives import feasible_set, read_function
 from ..precision import double_precision
@@ -47,7 +48,7 @@ def load(
         manifest, arrays = read_archive(path)
         if manifest["kind"] == "solution":
             with file_at_fault(path):
-                fields = from_archive(manifest, arrays)
+                fields = from_archive(manifest, arrays, PosteriorMean.restore)
             return _with_objectives(fields, objectives, path)
     if objectives is not None:
         raise ValueError(
