@@ -11,7 +11,7 @@ import functools
 import inspect
 from collections import Counter
 from collections.abc import Callable
-from types import CodeType, FunctionType
+from types import FunctionType
 from typing import Any
 
 import jaxtyping
@@ -23,7 +23,7 @@ CHECKER = "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))"
 """As for every type checker, an int will do where a float is annotated."""
 
 _check_fully = jaxtyping.jaxtyped
-_calls: Counter[CodeType] = Counter()
+_calls: Counter[int] = Counter()
 _settings = {"every call": False}
 
 
@@ -59,8 +59,9 @@ def _jaxtyped(one: Any = None, *, typechecker: Any) -> Any:
 
 
 def _checked_at_times(function: Callable, typechecker: Any) -> Callable:
-    # functions defined again in each call of another one share their code
-    code, checked = function.__code__, None
+    # Functions defined again in each call of another one share their code. It stands for itself by
+    # its id: the hash of a code object is computed anew each time, from all that is in it.
+    code, checked = id(function.__code__), None
 
     @functools.wraps(function)
     def either(*args: Any, **kwargs: Any) -> Any:
