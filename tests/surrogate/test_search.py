@@ -384,7 +384,9 @@ def test_what_cannot_be_negative_is_not_predicted_to_be(problem):
     free, bent = (search.solution() for search in searches)
     grid = np.stack(np.meshgrid(np.linspace(-2, 2, 60), np.linspace(-1, 3, 60)), axis=-1)
     with double_precision():
-        before, after = (np.asarray(jax.vmap(s.surrogate)(grid.reshape(-1, 2))) for s in (free, bent))
+        before, after = (
+            np.asarray(jax.vmap(s.surrogate)(grid.reshape(-1, 2))) for s in (free, bent)
+        )
     assert before[:, 0].min() < 0 < after[:, 0].min()
     high = before[:, 0] > 1
     np.testing.assert_allclose(after[high], before[high], rtol=1e-3)
