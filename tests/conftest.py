@@ -1,9 +1,9 @@
 """Every annotation of the package is checked while the tests run: types, dtypes, and shapes from
 one argument to the next.
 
-jaxtyping's import hook puts beartype around each function and dataclass. In each test the first
-calls of a function are checked and then fewer and fewer (see `type_checks`), with `--slow` all of
-them. `JAXTYPING_DISABLE=1` in the environment turns it off.
+jaxtyping's import hook puts beartype around each function and dataclass. The first call of a
+function in each test is checked, more in each file, but fewer and fewer (see `type_checks`), with
+`--slow` all of them. `JAXTYPING_DISABLE=1` in the environment turns it off.
 
 Programs are compiled quickly rather than well, as tests run most of them once. `XLA_FLAGS=` in the
 environment, empty or with flags of one's own, turns that off.
@@ -73,8 +73,13 @@ def pytest_configure(config: pytest.Config) -> None:
         type_checks.check_every_call()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _calls_are_counted_from_the_start_of_a_file() -> None:
+    type_checks.begin_file()
+
+
 def pytest_runtest_setup() -> None:
-    """Calls are counted from the start of a test."""
+    """The first calls in a test are checked."""
     type_checks.begin_test()
 
 
