@@ -79,6 +79,14 @@ def find_kinks(objectives: Callable[[Array], Array], n_variables: int) -> int:
     return n
 
 
+def has_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether there are kinks, of any kind."""
+    try:
+        return find_kinks(objectives, n_variables) > 0
+    except CannotLiftError:
+        return True
+
+
 def keeps_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether there are kinks that cannot be lifted, beside norms."""
     try:
