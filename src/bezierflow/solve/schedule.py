@@ -88,6 +88,7 @@ class Schedule:
         strides: so often,
         steps_tried: the best of so many,
         stride: of at most this share of the set's widths at first.
+        steps_below: steps by which ends of an answer with kinks are moved, halved where none helps.
         value_points: points of an answer at which objectives must be finite,
         few_points: or at least so many where a budget of calls does not allow as many,
         most_numbers: and no more than these designs have numbers.
@@ -190,6 +191,7 @@ class Schedule:
     strides: int = 20
     steps_tried: int = 16
     stride: float = 0.1
+    steps_below: int = 120
     value_points: int = 1000
     few_points: int = 200
     most_numbers: int = 20_000_000
