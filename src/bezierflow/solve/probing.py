@@ -728,16 +728,22 @@ def above_tangents(
 
 
 def only_point(feasible: FeasibleSet, box: Box) -> Float[np.ndarray, " n_variables"] | None:
-    """The one feasible point, where there are as many equality constraints as variables and
-    Newton's method ends there from all over the box; else None."""
+    """The one feasible point, where Newton's method ends there from all over the box; else None.
+
+    Designs are moved where constraints leave no room between them: as many are equalities as there
+    are variables, or none of the designs keeps all.
+    """
     low, high = box
-    if feasible.n_equalities < np.count_nonzero(low < high):
+    pinned = feasible.n_equalities >= np.count_nonzero(low < high)
+    if not pinned and (bridges(feasible) or not feasible.n_inequalities):
         return None
-    x = Manifold(feasible).project(
-        probes_within(low, high, SCHEDULE.fewest_designs)[:: SCHEDULE.thrift]
-    )
-    x = x[feasible.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max())]
-    apart = SCHEDULE.one_design * (1 + np.abs(x).max(initial=0.0))
+    x = probes_within(low, high, SCHEDULE.fewest_designs)[:: SCHEDULE.thrift]
+    if not pinned and (feasible.violation(x) <= 0).any():
+        return None
+    for _ in range(2):  # where constraints touch each step halves the way
+        x = Manifold(feasible).project(x, inside=True)
+    x = x[feasible.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max(initial=0.0))]
+    apart = SCHEDULE.negligible * (1 + np.abs(x).max(initial=0.0))
     return x[0] if len(x) and np.ptp(x, axis=0).max() <= apart else None
 
 

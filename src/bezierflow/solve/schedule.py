@@ -72,6 +72,7 @@ class Schedule:
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
         farthest: objectives are followed along variables up to 10 to this power.
+        beside_corner: of which the first say nothing.
         scanned: places along a variable at which its slope is looked at.
         halvings: how often the interval with the largest jump of a slope is halved.
         steady: what falls without end falls by this share of it again when it is halved as often
@@ -179,6 +180,7 @@ class Schedule:
     most_at_edge: float = 0.02
     descent_steps: int = 200
     farthest: int = 7
+    beside_corner: int = 3
     scanned: int = 64
     halvings: int = 40
     steady: float = 0.75
