@@ -70,6 +70,33 @@ def touching() -> Iterator[Case]:
         designs=fixed((0.6, 0.6**3)),
         equal=lambda x, xp: [x[..., 1] - x[..., 0] ** 3, x[..., 0] + x[..., 1] - 0.6 - 0.6**3],
     )
+    for name, point, g, equal in (
+        ("disc of radius 0", (0.3, 0.2), lambda x, xp: [far(x, (0.3, 0.2))], None),
+        (
+            "two discs that touch",
+            (0.6, 0.8),
+            lambda x, xp: [far(x, (0, 0)) - 1, far(x, (1.8, 2.4)) - 4],
+            None,
+        ),
+        (
+            "two circles that touch",
+            (1.0, 0.0),
+            None,
+            lambda x, xp: [far(x, (0, 0)) - 1, far(x, (2, 0)) - 1],
+        ),
+    ):
+        yield Case(
+            name,
+            "small feasible sets",
+            bowls,
+            [-2, -2],
+            2,
+            (0.8, 0.1),
+            bounded=True,
+            designs=fixed(point),
+            g=g,
+            equal=equal,
+        )
     for radius in (0.1, 0.03):
         for n in (2, 3):
             p = np.full(n, -1.1)
@@ -395,6 +422,18 @@ def roughly() -> Iterator[Case]:
             tuple(np.full(n, 0.6)),
             bounded=bounded,
         )
+    yield Case(
+        "|x|^0.3 and |x|^0.6 against |x|^0.35",
+        "roots",
+        lambda x, xp: [
+            xp.abs(x[..., 0] - 0.1) ** 0.3 + 2 * xp.abs(x[..., 1] + 0.3) ** 0.6,
+            xp.abs(x[..., 0] - 0.9) ** 0.35 + far(x, (0.9, 0.4)),
+        ],
+        [-1, -1],
+        2,
+        (0.6, 0.1),
+        bounded=True,
+    )
     for seed in (11, 12):
         A, B = np.random.default_rng(seed).normal(size=(2, 12, 3))
 

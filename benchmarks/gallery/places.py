@@ -227,10 +227,36 @@ def order_statistics() -> Iterator[Case]:
         )
 
 
+def small_islands() -> Iterator[Case]:
+    """Small balls far from each other, all that is feasible; goals are outside of them."""
+    for name, n, radius, centers in (
+        ("two discs of 0.01", 2, 0.01, ((1.0, 0.5), (-1.2, 0.3))),
+        ("three discs of 0.05", 2, 0.05, ((1.2, 0.5), (-1.3, 0.8), (0.1, -1.5))),
+        ("two balls of 0.05", 3, 0.05, ((0.9, -0.8, 0.0), (-1.1, 0.6, 0.0))),
+    ):
+        goals, places = np.zeros((2, n)), np.array(centers)
+        goals[:, :2] = (1.0, 0.0), (-1.0, 0.2)
+
+        def outside(x: Any, xp: Any, c: np.ndarray = places, r: float = radius) -> list[Any]:
+            return [xp.stack([far(x, center) for center in c]).min(0) - r**2]
+
+        yield Case(
+            name,
+            "small feasible sets",
+            lambda x, xp, c=goals: [far(x, c[0]), far(x, c[1])],
+            np.full(n, -2.0),
+            2,
+            bounded=True,
+            designs=on_circles(goals[:, :2], [(c[:2], radius - 1e-12) for c in places], n),
+            g=outside,
+            kept=4e-6 * radius,
+        )
+
+
 def places() -> list[Case]:
     """All of them, one of each class after the other."""
     lists = [list(one()) for one in CLASSES]
     return [cases[n] for n in range(max(map(len, lists))) for cases in lists if n < len(cases)]
 
 
-CLASSES = corners, shells, channels, balls, wells, order_statistics
+CLASSES = corners, shells, channels, balls, wells, order_statistics, small_islands

@@ -9,7 +9,8 @@ from scipy.optimize import LinearConstraint, NonlinearConstraint
 from scipy.sparse import csr_array
 
 from bezierflow.bezier import Raveling
-from bezierflow.objectives import SCHEDULE, feasible_set
+from bezierflow.objectives import SCHEDULE, Manifold, feasible_set
+from bezierflow.precision import double_precision
 
 TOLERANCE = SCHEDULE.tolerance
 DISC = lambda x: jnp.sum(x**2) - 1.0
@@ -225,3 +226,13 @@ def test_a_mistake_is_one_readable_line(name):
     with pytest.raises(error, match=words) as caught:
         feasible_set(None, constraints, 2)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("rows", [DISC, lambda x: jnp.stack([DISC(x), x[0] - 0.9])])
+def test_designs_are_moved_to_where_inequalities_hold_and_stay_there(rows):
+    feasible = feasible_set((-2, 2), rows, 2)
+    x = np.array([[0.3, 0.1], [1.5, 1.5], [-2.0, 1.0]])
+    with double_precision():
+        moved = Manifold(feasible).project(x, inside=True)
+    assert feasible.violation(moved).max() == 0
+    np.testing.assert_allclose(moved[0], x[0], atol=1e-12)

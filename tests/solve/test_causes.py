@@ -112,6 +112,16 @@ def test_an_unbounded_objective_is_the_first_thing_said():
     )
 
 
+def test_an_objective_that_falls_without_end_beyond_a_minimum_is_named():
+    def cubic(x):
+        return jnp.array([x[0] ** 3 - x[0] + x[1] ** 2, jnp.sum((x - 1) ** 2)])
+
+    solution = bf.minimize(cubic, np.array([0.5, 0.5]))
+    assert solution.result.reason is bf.Reason.SUSPECT
+    assert solution.result.message.startswith("f1 still falls along x1 at -1e+7")
+    assert solution.stats.evaluations.objective < 5000
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 1])
 def test_an_end_of_the_answer_that_ran_away_is_named(seed):

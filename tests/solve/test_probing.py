@@ -140,6 +140,18 @@ def test_small_steps_see_what_kinks_of_sorting_hide():
     assert found.rivals[0].max() < 0.1
 
 
+def test_ends_beside_a_tip_whose_slope_has_no_end_are_moved_to_it():
+    """A design that is exact to 1e-6, in which the first objective is worse by a hundredth."""
+
+    def root(x):
+        return jnp.array([jnp.abs(x[0] - 0.2) ** 0.3, (x[0] - 1) ** 2])
+
+    beside = bf.BezierSimplex(np.array([[0.2 + 1e-6], [1.0]]), 2, 1)
+    found = probed(root, beside, (np.full(1, -2.0), np.full(1, 2.0)))
+    np.testing.assert_allclose(found.rivals, 0.2, atol=1e-14)
+    assert found.n < 1500  # before designs all over the box are looked at
+
+
 def test_probes_land_on_small_feasible_sets():
     """A disc of radius 0.03, a 1,500th of a percent of the box, beside the channel of the answer."""
 
@@ -199,6 +211,8 @@ def test_a_best_value_that_is_attained_nowhere_is_said():
     solution = bf.minimize(runs_away, np.zeros(2))
     assert solution.result.reason is bf.Reason.SUSPECT
     assert "f1 falls towards x1 = infinity" in solution.result.message
+    # Before anything is searched for all over a box.
+    assert solution.stats.evaluations.objective < 5000
     bounded = bf.minimize(runs_away, np.zeros(2), bounds=(np.full(2, -3.0), np.full(2, 3.0)))
     assert "infinity" not in bounded.result.message
 
@@ -217,16 +231,27 @@ def test_a_wrong_jac_of_a_constraint_is_refused():
         bf.minimize(bowls, np.zeros(2), bounds=box, constraints=constraint)
 
 
-def test_equality_constraints_may_leave_one_point_or_several():
+def test_constraints_may_leave_one_point_or_several():
     box = np.full(2, -2.0), np.full(2, 2.0)
     lines = LinearConstraint([[1, 2], [1, -1]], [0.7, -0.2], [0.7, -0.2])
     circle = NonlinearConstraint(lambda x: x[0] ** 2 + x[1] ** 2, 1, 1)
     crossing = [circle, LinearConstraint([[1, 1]], 0.5, 0.5)]
     passing = [circle, LinearConstraint([[1, 1]], 2.0, 2.0)]
+    beside = NonlinearConstraint(lambda x: (x[0] - 2) ** 2 + x[1] ** 2, 1, 1)
+    wide, narrow = (
+        NonlinearConstraint(lambda x, r=r: (x[0] - 0.3) ** 2 + x[1] ** 2, -np.inf, r**2)
+        for r in (0.01, 0.0)
+    )
+    discs = [NonlinearConstraint(c.fun, -np.inf, 1) for c in (circle, beside)]
     with double_precision():
         points = [
             only_point(feasible_set(box, constraints, 2), box)
-            for constraints in (lines, crossing, passing, [circle])
+            for constraints in (
+                *(lines, [circle, beside], discs, narrow),
+                *(crossing, passing, [circle], wide),
+            )
         ]
     np.testing.assert_allclose(points[0], [0.1, 0.3], atol=1e-12)
-    assert points[1:] == [None, None, None]
+    for point, expected in zip(points[1:4], ([1, 0], [1, 0], [0.3, 0]), strict=True):
+        np.testing.assert_allclose(point, expected, atol=1e-6)
+    assert points[4:] == [None] * 4

@@ -88,6 +88,14 @@ def _look_for_kinks(
     return sizes, others
 
 
+def has_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
+    """Whether there are kinks, of any kind."""
+    try:
+        return find_kinks(objectives, n_variables) > 0
+    except CannotLiftError:
+        return True
+
+
 def keeps_kinks(objectives: Callable[[Array], Array], n_variables: int) -> bool:
     """Whether there are kinks that cannot be lifted, beside norms."""
     try:

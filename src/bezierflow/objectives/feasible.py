@@ -480,12 +480,13 @@ class Manifold(eqx.Module):
         far: np.ndarray | float = 1.0,
     ) -> Array:
         """Where rows end at 0, by Newton's steps, so many times as long for each row."""
-        scale = jnp.finfo(x.dtype).eps
+        scale = jnp.finfo(x.dtype)
 
         def move(h: Array, J: Array) -> Array:
             gram = J @ J.T
-            gram = gram + scale * (jnp.trace(gram) + jnp.finfo(x.dtype).tiny) * jnp.eye(len(h))
-            return -J.T @ jnp.linalg.solve(gram, far * h)
+            # Where all rows hold their slopes are 0, and nothing moves.
+            least = jnp.maximum(scale.eps * jnp.trace(gram), scale.tiny)
+            return -J.T @ jnp.linalg.solve(gram + least * jnp.eye(len(h)), far * h)
 
         def step(_: object, x: Array) -> Array:
             own = self.feasible

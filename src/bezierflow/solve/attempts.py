@@ -40,7 +40,7 @@ from ..objectives import (
 )
 from ..scalarizations import AbstractReferencedScalarization, Reference
 from .call import Call
-from .causes import find_break, find_cause, find_endless, jump_beside
+from .causes import find_break, find_cause, find_endless, find_runaway, jump_beside
 from .first_look import find_noise
 from .kinked import box_around, lift_problem
 from .probing import Box, Probed, only_point, probe
@@ -180,15 +180,27 @@ def own_flow(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     return run_flow(problem, call, call.method)
 
 
+def one_feasible_point(problem: Problem, call: Call, found: Attempt | None) -> Attempt | None:
+    """The point that is the set because constraints leave no other: an atlas would look for it in
+    units of ranges, which are rounding there."""
+    feasible = problem.feasible
+    x = None if feasible is None else only_point(feasible, search_box(feasible, problem.start))
+    if x is None:
+        return None
+    M, flow = problem.start.n_objectives, call.method
+    surface = BezierSimplex(np.tile(x, (M, 1)), M, 1)
+    run = Run(accept(surface, flow.settings), None, 0, {})
+    result = Result(Reason.CONVERGED, "Constraints leave one point, which is the set")
+    size = max(float(np.linalg.norm(x)), 1.0)
+    error = ErrorEstimate(0, 0, 0, size, 1, 0, 0, 0, 0, 0, (), 0, front=0.0, coverage=1.0)
+    return Attempt(flow, problem.start, run, problem.flat, NOTHING, NOTHING, error, result)
+
+
 def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
-    """An atlas among points that keep equality constraints, or where no feasible start is known;
-    where they leave one point, that point.
+    """An atlas among points that keep equality constraints, or where no feasible start is known.
 
     Raises `ValueError` where nothing feasible is found in the second case.
     """
-    point = _one_feasible_point(problem, call)
-    if point is not None:
-        return point
     why = "no feasible start was found" if problem.doubt else "the set lies on equality constraints"
     atlas = _in_box(problem, call, why)
     if problem.doubt and isinstance(atlas.surface, BezierSimplex):
@@ -197,23 +209,6 @@ def atlas_at_once(problem: Problem, call: Call, found: Attempt | None) -> Attemp
             f"{problem.doubt} (nor did {n} more designs all over the box keep them)"
         )
     return atlas
-
-
-def _one_feasible_point(problem: Problem, call: Call) -> Attempt | None:
-    """The point that is the set because equality constraints leave no other: an atlas would look
-    for it in units of ranges, which are rounding there."""
-    if problem.feasible is None or not problem.feasible.n_equalities:
-        return None
-    x = only_point(problem.feasible, search_box(problem.feasible, problem.start))
-    if x is None:
-        return None
-    M, flow = problem.start.n_objectives, call.method
-    surface = BezierSimplex(np.tile(x, (M, 1)), M, 1)
-    run = Run(accept(surface, flow.settings), None, 0, {})
-    result = Result(Reason.CONVERGED, "Equality constraints leave one point, which is the set")
-    size = max(float(np.linalg.norm(x)), 1.0)
-    error = ErrorEstimate(0, 0, 0, size, 1, 0, 0, 0, 0, 0, (), 0, front=0.0, coverage=1.0)
-    return Attempt(flow, problem.start, run, problem.flat, NOTHING, NOTHING, error, result)
 
 
 def values_alone(problem: Problem, limit: int | None) -> bool:
@@ -267,6 +262,14 @@ def one_surface(problem: Problem, call: Call, found: Attempt | None) -> Attempt:
     if made.run.stopped is not None and not made.run.left:  # the user gets what there is
         return made.noted(flaw)
     return made._replace(flaw=flaw, open=True)
+
+
+def out_of_reach(problem: Problem, call: Call, found: Attempt) -> Attempt | None:
+    """The surface as it is, where the set goes on without end, so that no box holds it."""
+    if found.result.success or found.over:
+        return None
+    why = find_runaway(problem, found.surface, endless=True)
+    return found.flagged(why, Flag.NOT_CONVERGED)._replace(open=False) if why else None
 
 
 def nothing_to_find(problem: Problem, call: Call, found: Attempt) -> Attempt:

@@ -56,9 +56,10 @@ def find_cause(
 def find_endless(
     problem: Problem, evaluator: JaxEvaluator, surface: BezierSimplex, to_the_end: bool = False
 ) -> str:
-    """Which objective falls from its corner along a variable, or downhill, and does not rise again
-    as far as it is followed, where bounds and constraints let it; or only one that falls all the
-    way, and not to a level that it keeps."""
+    """Which objective falls along a variable, or downhill, to less than at its corner, and does not
+    rise again as far as it is followed, where bounds and constraints let it; or only one that falls
+    in every decade, and not to a level that it keeps. What it does next to its corner says nothing:
+    that may be a second minimum."""
     feasible, names = problem.feasible, problem.names
     corners = np.stack([np.asarray(surface.vertex(m)) for m in range(surface.n_objectives)])
     M, L = corners.shape
@@ -83,12 +84,11 @@ def find_endless(
     for m in range(M):
         f = values[m, ..., m]
         fall, size = f[:, 0] - f[:, -1], np.abs(f[:, 0]) + 1.0
-        never_rises = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
+        change = np.diff(f, axis=1)[:, SCHEDULE.beside_corner :]
+        never_rises = np.isfinite(f).all(axis=1) & (change <= 0).all(axis=1)
         endless = never_rises & (fall > SCHEDULE.negligible * size)
         if to_the_end:
-            endless &= (np.diff(f, axis=1)[:, 1:] < -SCHEDULE.negligible * size[:, None]).all(
-                axis=1
-            )
+            endless &= (change < -SCHEDULE.negligible * size[:, None]).all(axis=1)
         if endless.any():
             k = int(np.argmax(np.where(endless, fall, -np.inf)))
             i = int(np.argmax(np.abs(directions[m, k])))
@@ -102,10 +102,11 @@ def find_endless(
     return ""
 
 
-def find_runaway(problem: Problem, answer: Any) -> str:
+def find_runaway(problem: Problem, answer: Any, endless: bool = False) -> str:
     """Which objective has no minimizer, in words: its corner of the answer lies at a pole, or it
     falls along a variable as far as it is followed, to no more than its least value on the answer,
-    where it still falls. Empty where there is none, or where bounds keep all variables."""
+    where it still falls; or only such a one on whose way another objective rises without end, so
+    that no box holds the set. Empty where there is none, or where bounds keep all variables."""
     feasible, names, M = problem.feasible, problem.names, problem.start.n_objectives
     L, calls = problem.start.n_variables, problem.calls
     n_steps = SCHEDULE.farthest + 2
@@ -147,6 +148,9 @@ def find_runaway(problem: Problem, answer: Any) -> str:
     down = np.isfinite(f).all(axis=1) & (np.diff(f, axis=1) <= 0).all(axis=1)
     down &= fall > SCHEDULE.negligible * (1 + np.abs(f[:, 0]))
     down &= (f[:, -1] <= least + SCHEDULE.negligible * fall) & (slope < 0)
+    if endless:
+        rise = f[:, -1] - f[:, -2] > SCHEDULE.clear * np.abs(f[:, -1] - f[:, 0])
+        down &= rise.any(axis=1, keepdims=True)
     if not down.any():
         return ""
     k, m = np.argwhere(down)[0]

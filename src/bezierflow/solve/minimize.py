@@ -53,7 +53,9 @@ from .attempts import (
     atlas_within,
     kinks_lifted,
     nothing_to_find,
+    one_feasible_point,
     one_surface,
+    out_of_reach,
     own_flow,
     surface_probed_around,
     surface_probed_within,
@@ -241,6 +243,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (open_form, amid_noise),
         # No smooth surface is the set of objectives that bring a prox.
         (open_form and hasattr(problem.objectives, "prox"), kinks_lifted),
+        # In units of its ranges a single point is rounding.
+        (open_form, one_feasible_point),
         # No surface that ignores equality constraints lies on them, and none starts nowhere.
         (open_form and _no_surface_starts(problem), atlas_at_once),
         # Hessians by differences of values cost more than a search all over the box.
@@ -249,6 +253,8 @@ def attempts(problem: Problem, call: Call) -> list[Callable[..., Attempt | None]
         (True, one_surface),
         # No search ends where an objective falls without end, and none is verified at a jump.
         (open_form, nothing_to_find),
+        # Without bounds no box holds a set that goes on without end.
+        (open_form, out_of_reach),
         # That may be the set of one basin only, or leave the bounds.
         (feasible is None, surface_probed_around),
         (feasible is not None, surface_probed_within),
@@ -378,7 +384,9 @@ def _of_one_design(problem: Problem, found: Attempt) -> Attempt:
     place = point_in_words(x, problem.names, problem.raveling.units)
     best = f"x = {place} is the best in each of them"
     claim = f"The objectives do not conflict: {best}, and the set is this point"
-    return found._replace(error=error, result=Result(Reason.CONVERGED, claim, found.result.details))
+    # Of one that did not hold they tell what is rounding here.
+    details = found.result.details if found.result.success else ()
+    return found._replace(error=error, result=Result(Reason.CONVERGED, claim, details))
 
 
 def _solution(problem: Problem, call: Call, found: Attempt) -> Solution:

@@ -41,7 +41,7 @@ from ..atlas import Settings, Survey, survey
 from ..bezier import BezierSimplex
 from ..evaluations import Evaluations
 from ..flows import dense_t
-from ..kinks import keeps_kinks, unseen_arms
+from ..kinks import has_kinks, keeps_kinks, unseen_arms
 from ..normal import (
     Incumbents,
     Matrices,
@@ -258,7 +258,7 @@ class _Look:
             self.why_none = "a part of it has no values"
             return
         first = self.along_lines, partial(self.beside_tangents, looked)
-        first = *first, self.beside_kinks, self.on_arms
+        first = *first, self.below_ends, self.beside_kinks, self.on_arms
         hops = self.by_hops if self.problem.form.is_exact else self.by_differences
         rest = self.all_over, self.along_variables, hops, self.by_population
         for k, stage in enumerate((*first, *rest)):
@@ -310,6 +310,30 @@ class _Look:
         rivals = x[best[lead[best] > self.standard.clear]]
         if len(rivals):
             self.rivals = rivals if self.place is None else self.place.project(rivals)
+
+    def below_ends(self) -> None:
+        """Ends of the answer moved by smaller and smaller steps for as long as their own objective
+        falls, where there are kinks: slopes may have no end at one, so that a design which is exact
+        as such says little of values."""
+        if bridges(self.flat) or not has_kinks(self.problem.flat, self.L):
+            return
+        standard, ends = self.standard, np.arange(self.M)
+        x, axes = standard.x[standard.f.argmin(axis=0)], np.eye(self.L)
+        f, reach = self.values(x)[0], np.full(self.M, SCHEDULE.stride)
+        width = np.ptp(standard.x, axis=0)
+        width = np.maximum(width, SCHEDULE.narrowest * width.max())
+        for _ in range(SCHEDULE.steps_below):
+            ways = np.concatenate([axes, -axes, self.rng.normal(size=axes.shape)])
+            trials = np.asarray(
+                self.feasible.clip(x[:, None] + reach[:, None, None] * width * ways)
+            )
+            there = self.values(trials.reshape(-1, self.L))[0].reshape(self.M, -1, self.M)
+            best = there[ends, :, ends].argmin(axis=1)
+            lower = there[ends, best, ends] < f[ends, ends]
+            x = np.where(lower[:, None], trials[ends, best], x)
+            f = np.where(lower[:, None], there[ends, best], f)
+            reach = np.where(lower, reach, reach / 2)
+        self.compare(x, f)
 
     def beside_kinks(self) -> None:
         """Points of the answer moved by small steps at random for as long as that gains in all
@@ -704,16 +728,22 @@ def above_tangents(
 
 
 def only_point(feasible: FeasibleSet, box: Box) -> Float[np.ndarray, " n_variables"] | None:
-    """The one feasible point, where there are as many equality constraints as variables and
-    Newton's method ends there from all over the box; else None."""
+    """The one feasible point, where Newton's method ends there from all over the box; else None.
+
+    Designs are moved where constraints leave no room between them: as many are equalities as there
+    are variables, or none of the designs keeps all.
+    """
     low, high = box
-    if feasible.n_equalities < np.count_nonzero(low < high):
+    pinned = feasible.n_equalities >= np.count_nonzero(low < high)
+    if not pinned and (bridges(feasible) or not feasible.n_inequalities):
         return None
-    x = Manifold(feasible).project(
-        probes_within(low, high, SCHEDULE.fewest_designs)[:: SCHEDULE.thrift]
-    )
-    x = x[feasible.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max())]
-    apart = SCHEDULE.one_design * (1 + np.abs(x).max(initial=0.0))
+    x = probes_within(low, high, SCHEDULE.fewest_designs)[:: SCHEDULE.thrift]
+    if not pinned and (feasible.violation(x) <= 0).any():
+        return None
+    for _ in range(2):  # where constraints touch each step halves the way
+        x = Manifold(feasible).project(x, inside=True)
+    x = x[feasible.violation(x) <= SCHEDULE.keeps * (1 + np.abs(x).max(initial=0.0))]
+    apart = SCHEDULE.negligible * (1 + np.abs(x).max(initial=0.0))
     return x[0] if len(x) and np.ptp(x, axis=0).max() <= apart else None
 
 

@@ -72,6 +72,7 @@ class Schedule:
         descent_steps: of the descent to each objective's minimizer that gives an unbounded problem
             its scale.
         farthest: objectives are followed along variables up to 10 to this power.
+        beside_corner: of which the first say nothing.
         scanned: places along a variable at which its slope is looked at.
         halvings: how often the interval with the largest jump of a slope is halved.
         steady: what falls without end falls by this share of it again when it is halved as often
@@ -88,6 +89,7 @@ class Schedule:
         strides: so often,
         steps_tried: the best of so many,
         stride: of at most this share of the set's widths at first.
+        steps_below: steps by which ends of an answer with kinks are moved, halved where none helps.
         value_points: points of an answer at which objectives must be finite,
         few_points: or at least so many where a budget of calls does not allow as many,
         most_numbers: and no more than these designs have numbers.
@@ -179,6 +181,7 @@ class Schedule:
     most_at_edge: float = 0.02
     descent_steps: int = 200
     farthest: int = 7
+    beside_corner: int = 3
     scanned: int = 64
     halvings: int = 40
     steady: float = 0.75
@@ -191,6 +194,7 @@ class Schedule:
     strides: int = 20
     steps_tried: int = 16
     stride: float = 0.1
+    steps_below: int = 120
     value_points: int = 1000
     few_points: int = 200
     most_numbers: int = 20_000_000
