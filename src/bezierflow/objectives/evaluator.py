@@ -9,7 +9,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Shaped
-from scipy.optimize import nnls
 
 from ..compilation import program, quickly_compiled
 from ..evaluations import Evaluations
@@ -247,6 +246,8 @@ def find_multipliers(
     With w = u/Σu it is min |Σ u_m ĝ_m|² + (1 − Σ u_m)² over u ≥ 0, nonnegative least squares: for
     a given direction of u the best length leaves |ρ|²/(1 + |ρ|²), which grows with |ρ|.
     """
+    from scipy.optimize import nnls  # a third of a second that pictures and files do without
+
     values, vectors = np.linalg.eigh(gram)
     factors = np.sqrt(np.maximum(values, 0.0))[:, :, None] * np.swapaxes(vectors, 1, 2)
     w, right = np.zeros(faces.shape), np.append(np.zeros(faces.shape[1]), 1.0)

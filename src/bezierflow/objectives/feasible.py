@@ -326,11 +326,13 @@ class FeasibleSet(eqx.Module):
             if excess < least:
                 best, least = found, excess
         violation, text = self.worst(best)
+        place = np.array2string(
+            self.shown(best), precision=6, separator=", ", max_line_width=np.inf
+        )
         raise InfeasibleError(
             f"no feasible point among {many + 2} designs, nor at the ends of {2 * n + 2} searches:"
-            f" the least violation is {violation:.3g}, of {text}, at"
-            f" x={self.shown(best).tolist()}; relax that constraint or the bounds, or give an x0"
-            " that is feasible"
+            f" the least violation is {violation:.3g}, of {text}, at x={place}; relax that"
+            " constraint or the bounds, or give an x0 that is feasible"
         )
 
 
