@@ -2,12 +2,14 @@
 // heading of its column. Large tables of figures would be lists without end: they scroll below their first column, which stays.
 
 //
-// A figure such as 2.4e-06 has no line break at its hyphen, and may have one before ±.
+// A figure such as 2.4e-06 has no line break at its hyphen, and may have one before ±. Tables of many columns scroll, so that a long text
+// in one of them needs no column of five lines and more.
 
-const FIGURE = /(±?\d[\d.,]*e[+-]\d+)/;
+const FIGURE = /([(±]?\d[\d.,]*e[+-]\d+)/;
 const NARROW = window.matchMedia("(max-width: 46rem)");
 const HIGH_ROW = 120;  // pixels: five lines
 const MOST_CELLS = 64;
+const MANY_COLUMNS = 6, LONG_TEXT = 24;
 
 function stack(table) {
   const wrapper = table.closest(".table-wrapper") ?? table.parentElement;
@@ -45,9 +47,16 @@ function keepFiguresWhole(cell) {
   }
 }
 
+function widen(table) {
+  const many = (table.rows[0]?.cells.length ?? 0) >= MANY_COLUMNS;
+  if (!many || ![...table.rows].some((row) => row.offsetHeight > HIGH_ROW)) return;
+  for (const cell of table.querySelectorAll("td")) cell.classList.toggle("long", cell.textContent.length > LONG_TEXT);
+}
+
 const stackAll = () => document.querySelectorAll("article table").forEach(stack);
 window.addEventListener("load", () => {
   document.querySelectorAll("article td").forEach(keepFiguresWhole);
+  document.querySelectorAll("article table").forEach(widen);
   stackAll();
 });
 NARROW.addEventListener("change", stackAll);
