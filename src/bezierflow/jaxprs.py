@@ -12,7 +12,8 @@ CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "remat2",
 LINEAR = frozenset(
     {
         *("add", "add_any", "sub", "neg", "reduce_sum", "cumsum", "concatenate", "reshape", "rev"),
-        *("broadcast_in_dim", "squeeze", "expand_dims", "transpose", "slice", "pad", "copy"),
+        *("broadcast_in_dim", "squeeze", "expand_dims", "transpose", "slice", "split", "pad"),
+        *("stack", "unstack", "copy"),
     }
 )
 """Operations that are linear in all of their inputs together."""
