@@ -29,7 +29,18 @@ def test_rows_in_batches_are_the_rows_one_by_one_and_the_function_is_traced_once
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def no_cache():
+    """JAX without the folder in which the tests keep programs."""
+    before = jax.config.jax_compilation_cache_dir
+    jax.config.update("jax_compilation_cache_dir", None)
+    compilation.reset_cache()
+    yield
+    jax.config.update("jax_compilation_cache_dir", before)
+    compilation.reset_cache()
+
+
+@pytest.fixture
+def folder(no_cache, tmp_path, monkeypatch):
     """Where programs are kept in this test, however fast they were compiled."""
     monkeypatch.setenv("BEZIERFLOW_CACHE", str(tmp_path))
     monkeypatch.setattr(compilation, "LEAST_SECONDS", 0.0)
@@ -64,13 +75,9 @@ def test_programs_of_a_block_are_kept_and_settings_are_the_users_again(folder):
 def test_a_cache_of_the_users_own_is_used_as_it_is(folder, tmp_path):
     own = tmp_path / "own"
     jax.config.update("jax_compilation_cache_dir", str(own))
-    try:
-        with kept_programs():
-            assert jax.config.jax_compilation_cache_dir == str(own)
+    with kept_programs():
         assert jax.config.jax_compilation_cache_dir == str(own)
-    finally:
-        jax.config.update("jax_compilation_cache_dir", None)
-        compilation.reset_cache()
+    assert jax.config.jax_compilation_cache_dir == str(own)
 
 
 @pytest.mark.parametrize("value", ["off", "0"])
@@ -91,6 +98,7 @@ def test_a_folder_that_others_can_write_to_is_not_used(folder):
         assert jax.config.jax_compilation_cache_dir is None
 
 
+@pytest.mark.usefixtures("no_cache")
 def test_a_folder_that_cannot_be_made_is_no_error(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("BEZIERFLOW_CACHE", str(tmp_path / "file"))

@@ -96,6 +96,7 @@ def touching() -> Iterator[Case]:
             designs=fixed(point),
             g=g,
             equal=equal,
+            kept=1e-12,
         )
     for radius in (0.1, 0.03):
         for n in (2, 3):

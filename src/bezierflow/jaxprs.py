@@ -3,10 +3,30 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
 from jax.extend.core import ClosedJaxpr, Jaxpr, JaxprEqn, Literal
 
 CALLS = frozenset({"jit", "pjit", "closed_call", "core_call", "remat", "remat2", "checkpoint"})
 """Operations that do what they have inside, and nothing else."""
+
+LINEAR = frozenset(
+    {
+        *("add", "add_any", "sub", "neg", "reduce_sum", "cumsum", "concatenate", "reshape", "rev"),
+        *("broadcast_in_dim", "squeeze", "expand_dims", "transpose", "slice", "split", "pad"),
+        *("stack", "unstack", "copy"),
+    }
+)
+"""Operations that are linear in all of their inputs together."""
+
+LINEAR_BUT_FOR = {
+    "div": slice(1, 2),
+    "gather": slice(1, 2),
+    "dynamic_slice": slice(1, None),
+    "scatter": slice(1, 2),
+    "scatter-add": slice(1, 2),
+    "select_n": slice(0, 1),
+}
+"""The same as long as some of the inputs are constant: a divisor, indices, a choice."""
 
 
 def inner(equation: JaxprEqn) -> list[ClosedJaxpr]:
@@ -64,3 +84,31 @@ def bind(equation: JaxprEqn, inputs: Sequence[Any]) -> list[Any]:
     functions, parameters = bound if isinstance(bound, tuple) else ([], bound)
     outputs = equation.primitive.bind(*functions, *inputs, **parameters)
     return list(outputs) if equation.primitive.multiple_results else [outputs]
+
+
+def degree(traced: ClosedJaxpr) -> float:
+    """The degree at most of a function that is a polynomial of its arguments, as its operations
+    tell; infinite where they do not."""
+
+    def apply(equation: JaxprEqn, known: list[float]) -> list[float]:
+        name, most = equation.primitive.name, max(known, default=0.0)
+        if most == 0.0:
+            found = 0.0
+        elif name in CALLS:
+            return degrees(inner(equation)[0], known)
+        elif name in ("mul", "dot_general"):
+            found = sum(known)
+        elif name == "square" or (name == "integer_pow" and equation.params["y"] >= 0):
+            found = most * equation.params.get("y", 2)
+        elif name in LINEAR_BUT_FOR and not any(known[LINEAR_BUT_FOR[name]]):
+            found = most
+        elif name == "convert_element_type":
+            found = most if np.issubdtype(equation.params["new_dtype"], np.inexact) else np.inf
+        else:
+            found = most if name in LINEAR else np.inf
+        return [found] * len(equation.outvars)
+
+    def degrees(part: ClosedJaxpr, known: list[float]) -> list[float]:
+        return interpret(part, known, lambda _: 0.0, apply)
+
+    return max(degrees(traced, [1.0] * len(traced.jaxpr.invars)), default=0.0)

@@ -246,7 +246,7 @@ def test_an_aspiration_on_one_surface():
 def test_files_hold_an_atlas(area, tmp_path):
     area.save(tmp_path / "area.bez")
     loaded = bf.load(tmp_path / "area.bez")
-    a = area.spread(50).t
+    a = area.spread(20).t
     # What makes answers exact is code, which no file holds.
     patches = replace(area.pareto_set, polisher=None)
     np.testing.assert_array_equal(loaded.pareto_set(a), patches(a))

@@ -1,6 +1,7 @@
 """Quadratic programs: first-order conditions hold, SciPy finds nothing better, and what contradicts
 itself is violated as little as pays."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 from scipy.optimize import LinearConstraint, minimize
@@ -90,3 +91,40 @@ def test_what_was_active_in_the_last_step_changes_nothing():
     again = one.solve(found.active, found.side)
     np.testing.assert_allclose(again.d, found.d, atol=1e-9)
     np.testing.assert_allclose(again.mu, found.mu, atol=1e-9)
+
+
+def test_derivatives_of_quadratics_are_known_from_one_point():
+    """Elsewhere they are what JAX computes there, in the units of the program; none is evaluated."""
+    rng, box = np.random.default_rng(0), (np.full(4, -1.0), np.full(4, 3.0))
+    roots, rows = rng.normal(size=(2, 4, 4)), rng.normal(size=(1, 4))
+    feasible = feasible_set(box, [lambda x: jnp.sum(x**2) - 9, LinearConstraint(rows, 1, 1)], 4)
+
+    def f(x):
+        return jnp.sum((roots @ (x - 1)) ** 2, axis=1)
+
+    program = Program(f, 2, feasible, box)
+    program.ideal, program.span, program.row_scale = np.ones(2), np.array([2.0, 5.0]), np.ones(2)
+    assert program.is_quadratic
+    program.look(rng.uniform(0, 1, (1, 4)))
+    spent = program.evaluator.evaluations
+    z = rng.uniform(0, 1, (5, 4))
+    made = program.look(z)
+    assert program.evaluator.evaluations == spent
+    at = program.evaluator.hessians(program.origin + z * program.unit)
+    np.testing.assert_allclose(made.r, program.values(z), atol=1e-12)
+    np.testing.assert_allclose(made.J, at.gradients * 4 / program.scale[:, None], atol=1e-12)
+    H = at.hessians * 16 / program.scale[:, None, None]
+    np.testing.assert_allclose(np.broadcast_to(made.H, H.shape), H, atol=1e-12)
+    assert program.is_convex
+
+
+@pytest.mark.parametrize(("sign", "is_convex"), [(1.0, True), (-1.0, False)])
+def test_convexity_is_proved_by_hessians(sign, is_convex):
+    def f(x):
+        return jnp.stack([jnp.sum(x**2), sign * x[0] ** 2 + jnp.sum(x[1:] ** 2) - x[1]])
+
+    box = np.zeros(3), np.ones(3)
+    program = Program(f, 2, feasible_set(box, None, 3), box)
+    assert not program.is_convex  # as long as nobody has looked
+    program.look(np.full((1, 3), 0.5))
+    assert program.is_convex == is_convex

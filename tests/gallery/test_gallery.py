@@ -5,6 +5,7 @@ silently wrong.
 """
 
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -50,11 +51,14 @@ QUICK_PITFALLS = (
     "root of a distance from 0.0",
 )
 
+of_the_gallery = cache(lambda: tuple(problems()))
+of_later_trials = cache(lambda: (*classes(), *pitfalls(), *places()))
+
 SEGMENT = Case("", "", lambda x, xp: [far(x, (0, 0)), far(x, (1, 0.5))], -2, 2, (0.3, 0.3))
 
 
 def test_the_gallery_is_large_and_the_sample_has_every_kind():
-    cases = problems()
+    cases = of_the_gallery()
     names = [case.name for case in cases]
     assert len(cases) >= 150
     assert len(set(names)) == len(names)
@@ -72,7 +76,7 @@ def test_the_gallery_is_large_and_the_sample_has_every_kind():
 )
 @pytest.mark.parametrize("name", QUICK)
 def test_no_problem_of_the_sample_is_silently_wrong(name):
-    (case,) = [case for case in problems() if case.name == name]
+    (case,) = [case for case in of_the_gallery() if case.name == name]
     found = solve(case)
     assert found.outcome not in ("silently wrong", "error"), found
 
@@ -83,17 +87,15 @@ def test_no_problem_of_the_sample_is_silently_wrong(name):
 @pytest.mark.slow("root of a distance from 0.0")
 @pytest.mark.parametrize("name", QUICK_PITFALLS)
 def test_quick_problems_of_later_trials_are_right(name):
-    (case,) = [
-        case for case in [*problems(), *classes(), *pitfalls(), *places()] if case.name == name
-    ]
+    (case,) = [case for case in (*of_the_gallery(), *of_later_trials()) if case.name == name]
     found = solve(case)
     assert found.outcome == "right", found
 
 
 def test_the_trials_are_large_and_every_problem_has_a_name_of_its_own():
-    more = [*classes(), *pitfalls(), *places()]
+    more = of_later_trials()
     assert len(more) >= 200
-    names = [case.name for case in [*more, *problems()]]
+    names = [case.name for case in [*more, *of_the_gallery()]]
     assert len(set(names)) == len(names)
 
 

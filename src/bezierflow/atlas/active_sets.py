@@ -17,17 +17,15 @@ from .schedule import SCHEDULE
 class Curvature:
     """Hessians of all rows at one design, used for others near it as long as that does.
 
-    A Newton step with them costs slopes alone. It converges the faster the less Hessians change,
-    at once where objectives are quadratic.
+    A Newton step with them costs slopes alone. It converges the faster the less Hessians change.
 
     Attributes:
         H: Hessians of the rows.
         rate: by which steps with them shortened last.
-        constant: whether they were the same at every design.
     """
 
     def __init__(self, program: Program):
-        self.program, self.rate, self.constant = program, 0.0, True
+        self.program, self.rate = program, 0.0
         self.H: np.ndarray | None = None
 
     @property
@@ -39,12 +37,11 @@ class Curvature:
         self, z: Float[np.ndarray, "n n_free"], fresh: bool
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Rows, slopes, and Hessians: of these designs if they shall be fresh, else one for all."""
+        if self.program.is_quadratic:
+            return self.program.look(z)
         if fresh or self.H is None or self.renews:
             look = self.program.look(z)
             if len(z):
-                last = look.H[-1] if self.H is None else self.H
-                change = np.abs(look.H - last).max(initial=0.0)
-                self.constant &= bool(change <= SCHEDULE.constant * np.abs(last).max(initial=0.0))
                 self.H = look.H[-1]
             self.rate *= SCHEDULE.forgiven
             return look.r, look.J, look.H
@@ -143,7 +140,7 @@ def follow(
         done[todo] = (now**2 if exact else now * curvature.learn(before, now)) < SCHEDULE.short
         todo = todo[(now <= SCHEDULE.longest) & (now >= SCHEDULE.short)]
         last = len(todo) == 0 or iteration + 1 == SCHEDULE.stale_steps
-        if last and not curvature.constant:
+        if last and not program.is_quadratic:
             # Hessians of another design see no saddle points of this one, nor how long its steps
             # are.
             todo, checks = np.union1d(todo, np.flatnonzero(done & ~fresh)), True

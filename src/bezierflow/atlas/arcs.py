@@ -187,7 +187,7 @@ def _arc(
     program, (begin, stop, longest) = curvature.program, where
     way = 1.0 if stop > begin else -1.0
     here, slopes = signs(program, active, at.y)[0], way * sign_slopes(program, active, at.slope)[0]
-    falling = (slopes < 0) & (here > SCHEDULE.touched) & np.isfinite(here)
+    falling = (slopes < 0) & (here > SCHEDULE.touched)
     near = float((here[falling] / -slopes[falling]).min(initial=np.inf))
     length = min(
         abs(stop - begin), longest, max(SCHEDULE.beyond * near, 10 * SCHEDULE.arc_lengths[0])
@@ -245,16 +245,13 @@ def _fit(
         new = np.array([point for point in t if point not in known])
         c = begin + new * (end - begin)
         y = _along(program, active, at, c) if fit is None else fit(new)
-        found = hold(curvature, active, c, y[:, :L], y[:, L + 1 :])
+        found = hold(curvature, active, c, y[:, :L], y[:, L + 1 :], at.equations)
         if not found.ok.all():
             return None
         if fit is not None:
             error = _miss(program, active, y, found)
             if error < tol:
-                there, true = (signs(program, active, part) for part in (y, found.y))
-                off = np.where(np.isfinite(true), there, 0.0) - np.where(
-                    np.isfinite(true), true, 0.0
-                )
+                off = signs(program, active, y) - signs(program, active, found.y)
                 return fit._replace(error=error, blur=SCHEDULE.blurred * np.abs(off).max(axis=0))
             if degree > SCHEDULE.degrees[-1] or error > SCHEDULE.slow_gain * before:
                 return None
@@ -297,22 +294,22 @@ def _miss(program: Program, active: Active, y: np.ndarray, found: Held) -> float
 def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: float) -> Arc:
     """An arc up to where its first sign changes."""
     t = np.linspace(0, 1, SCHEDULE.looked)
-    values = signs(program, active, fit(t))
+    # A polynomial lies in the convex hull of its control points: others never change.
+    control_points = signs(program, active, fit.control_points)
+    near = np.flatnonzero((control_points < SCHEDULE.touched).any(axis=0))
+    bends, blur = fit._replace(control_points=control_points[:, near]), fit.blur[near]
+    values = bends(t)
     # What is 0 at the begin was switched there; it counts once it has been positive.
-    counts = (values[0] > SCHEDULE.touched) | (
-        np.maximum.accumulate(values, axis=0) > SCHEDULE.touched
-    )
-    wrong = counts & (values < -np.maximum(fit.blur, SCHEDULE.touched))
+    counts = np.maximum.accumulate(values, axis=0) > SCHEDULE.touched
+    wrong = counts & (values < -np.maximum(blur, SCHEDULE.touched))
     event, end = -1, 1.0
     if wrong.any():
         k = int(wrong.any(axis=1).argmax())
-        ends = {
-            j: _root(program, active, fit, j, t[: k + 1]) for j in np.flatnonzero(wrong[k]).tolist()
-        }
-        event = min(ends, key=ends.__getitem__)
-        end = ends[event]
+        ends = {j: _root(bends, j, t[: k + 1]) for j in np.flatnonzero(wrong[k]).tolist()}
+        first = min(ends, key=ends.__getitem__)
+        event, end = int(near[first]), ends[first]
     elif (counts[-1] & (values[-1] < SCHEDULE.touched)).any():
-        event = int(np.where(counts[-1], values[-1], np.inf).argmin())
+        event = int(near[np.where(counts[-1], values[-1], np.inf).argmin()])
     M, stop = program.n_objectives, begin + length * end
     # Its domain ends where its signs do.
     label = Label(
@@ -324,12 +321,10 @@ def _trimmed(program: Program, active: Active, fit: Fit, begin: float, length: f
     return Arc(patch, event, stop, fit(np.array([end]))[0])
 
 
-def _root(
-    program: Program, active: Active, fit: Fit, sign: int, t: Float[np.ndarray, " n"]
-) -> float:
+def _root(signs: Fit, sign: int, t: Float[np.ndarray, " n"]) -> float:
     """The last share of the way, of those before the last one, from which on a sign is negative."""
+    own = signs._replace(control_points=signs.control_points[:, [sign]])
     for _ in range(1 + SCHEDULE.refined):
-        values = signs(program, active, fit(t))[:, sign]
-        k = int(np.flatnonzero(values >= -SCHEDULE.rounding).max(initial=0))
+        k = int(np.flatnonzero(own(t)[:, 0] >= -SCHEDULE.rounding).max(initial=0))
         t = np.linspace(t[k], t[min(k + 1, len(t) - 1)], SCHEDULE.looked)
     return float(t[0])

@@ -92,6 +92,12 @@ class AtlasFlow(AbstractFlow[AtlasState]):
             return False
         return np.array_equal(self.box, other.box)
 
+    def is_convex(self, state: AtlasState) -> bool:
+        """Whether the problem is proved to be convex, as the user gave it: then a point with the
+        right multipliers is the best one anywhere."""
+        search = state.search
+        return search is not None and search.program.is_convex and not self.n_auxiliary
+
     def with_known(self, state: AtlasState) -> AtlasState:
         """The state of a search that goes on with the designs that are known now."""
         assert self.known is not None

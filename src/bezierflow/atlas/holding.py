@@ -4,12 +4,16 @@ whatever their signs are.
 The equations are those of `active_sets.Model`: matrices have the free variables and the active rows
 alone. A little beyond the place where a sign changes they still have a solution, which is what lets
 that place be found.
+
+Where rows are polynomials of degree 2 one factorization, at the solution where an arc begins,
+serves all solutions along it: residuals are exact, and steps with it shorten quickly on short arcs.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 from jaxtyping import Bool, Float, Int
+from scipy.linalg import lu_factor, lu_solve
 
 from ..answer import frame
 from .active_sets import Curvature
@@ -32,18 +36,149 @@ class Held(NamedTuple):
         z: scaled variables.
         mu: multipliers of the rows.
         y: quantities of a patch, see `Patch`.
-        slope: of y by c.
+        slope: of the first one's y by c.
         ok: whether Newton's method converged to a minimum (up to signs).
         first: the rows where it began.
+        equations: that they solve.
     """
 
     c: Float[np.ndarray, " n"]
     z: Float[np.ndarray, "n n_free"]
     mu: Float[np.ndarray, "n n_rows"]
     y: Float[np.ndarray, "n width"]
-    slope: Float[np.ndarray, "n width"]
+    slope: Float[np.ndarray, "1 width"]
     ok: Bool[np.ndarray, " n"]
     first: Float[np.ndarray, "n n_rows"]
+    equations: "Equations | None" = None
+
+
+class Equations:
+    """The conditions of optimality with an active set, signs left out, as a linear system.
+
+    It is one for steps d of free variables, steps μ' of active rows' multipliers, and the level s:
+
+        H(μ) d + Aᵀ μ' = −Aᵀ μ,    A d − s = c b − r,    Σ μ'_m = 1 − Σ μ_m
+
+    Attributes:
+        free: the variables that are.
+        rows: the active ones.
+        along: b, by which the chart point changes with c.
+        curved: rows that are not linear.
+        factor: of the matrix at a solution, where rows are of degree 2.
+    """
+
+    def __init__(self, curvature: Curvature, active: Active):
+        program, M = curvature.program, curvature.program.n_objectives
+        self.curvature, self.program, self.active = curvature, program, active
+        self.free, self.rows = np.flatnonzero(active.side == 0), np.flatnonzero(active.rows)
+        counts = self.rows < M
+        self.counts = counts.astype(float)
+        self.along = np.where(counts, frame(M)[0, np.minimum(self.rows, M - 1)], 0.0)
+        self.curved = np.arange(program.n_rows)
+        self.factor: tuple[np.ndarray, np.ndarray] | None = None
+        self._center: tuple[np.ndarray, ...] | None = None
+
+    def exact(self, iteration: int) -> bool:
+        """Whether Hessians shall be those of their own designs in a step."""
+        stale = iteration < SCHEDULE.stale_steps and not self.curvature.renews
+        return self.program.is_quadratic or not stale
+
+    def look(
+        self, z: Float[np.ndarray, "n n_variables"], exact: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Rows, slopes, and Hessians of curved rows as far as free variables meet them."""
+        if not self.program.is_quadratic:
+            r, J, H = self.curvature.look(z, exact)
+            return r, J, H[:, :, self.free]
+        if self._center is None:
+            r, J, H = self.program.look(z[:1])
+            self.curved = self.program.curved
+            self._center = z[0].copy(), r, J, H[:, self.curved[:, None], self.free]
+        center, r, J, H = self._center
+        d = (z - center)[:, self.free]
+        bent = self.bent(H, d)
+        return self.rows_after(r, J, bent, d), J + bent, H
+
+    def bent(self, H: np.ndarray, d: np.ndarray) -> Float[np.ndarray, "n n_rows n_variables"]:
+        """By how much slopes change with steps of free variables."""
+        bent = np.zeros((len(d), len(self.active.rows), len(self.active.side)))
+        # One Hessian for all points is a product of matrices.
+        one = len(H) == 1
+        made = np.swapaxes(d @ H[0], 0, 1) if one else (d[:, None, None] @ H)[:, :, 0]
+        bent[:, self.curved] = made
+        return bent
+
+    def rows_after(
+        self, r: np.ndarray, J: np.ndarray, bent: np.ndarray, d: np.ndarray
+    ) -> Float[np.ndarray, "n n_rows"]:
+        """Rows after steps, to second order."""
+        return r + ((J + 0.5 * bent)[:, :, self.free] @ d[:, :, None])[:, :, 0]
+
+    def matrix(
+        self, J: np.ndarray, H: np.ndarray, mu: np.ndarray
+    ) -> Float[np.ndarray, "n size size"]:
+        """Of the system, at each solution."""
+        free, rows, n, m = self.free, self.rows, len(self.free), len(self.rows)
+        weights, square = mu[:, self.curved], H[:, :, :, free]
+        K = np.zeros((len(mu), n + m + 1, n + m + 1))
+        if len(H) == 1:
+            K[:, :n, :n] = np.tensordot(weights, square[0], axes=1)
+        else:
+            K[:, :n, :n] = np.einsum("nr,nrij->nij", weights, square)
+        K[:, np.arange(n), np.arange(n)] += SCHEDULE.flat
+        K[:, n : n + m, :n] = J[:, rows][:, :, free]
+        K[:, :n, n : n + m] = np.swapaxes(K[:, n : n + m, :n], 1, 2)
+        K[:, n : n + m, -1] = K[:, -1, n : n + m] = -self.counts
+        return K
+
+    def residual(
+        self, c: np.ndarray, r: np.ndarray, J: np.ndarray, mu: np.ndarray
+    ) -> Float[np.ndarray, "n size"]:
+        """The right-hand sides of the system."""
+        A, own = J[:, self.rows][:, :, self.free], mu[:, self.rows]
+        pull = -(own[:, None] @ A)[:, 0]
+        gap = c[:, None] * self.along - r[:, self.rows]
+        return np.concatenate([pull, gap, (own @ self.counts)[:, None] - 1.0], axis=1)
+
+    def solve(
+        self, right: np.ndarray, J: np.ndarray, H: np.ndarray, mu: np.ndarray
+    ) -> Float[np.ndarray, "n size"]:
+        """Solutions of the system, at one design with a factor that stays."""
+        try:
+            if self.program.is_quadratic and len(mu) == 1:
+                self.factor = lu_factor(self.matrix(J, H, mu)[0], check_finite=False)
+                return self.solve_nearby(right)
+            return np.linalg.solve(self.matrix(J, H, mu), right[:, :, None])[:, :, 0]
+        except np.linalg.LinAlgError:
+            return np.full(right.shape, np.nan)
+
+    def solve_nearby(self, right: np.ndarray) -> Float[np.ndarray, "n size"]:
+        """The same with the factor that there is."""
+        assert self.factor is not None
+        return lu_solve(self.factor, right.T, check_finite=False).T
+
+    def quantities(
+        self, z: np.ndarray, s: np.ndarray, mu: np.ndarray, r: np.ndarray, J: np.ndarray
+    ) -> Float[np.ndarray, "n width"]:
+        """Those of a patch, at solutions."""
+        side = self.active.side
+        pull = (mu[:, None] @ J)[:, 0]
+        at = np.where(side == 0, z, -side * pull), s[:, None], np.where(self.active.rows, mu, r)
+        return np.concatenate(at, axis=1)
+
+    def slope(self, J: np.ndarray, H: np.ndarray, mu: np.ndarray) -> Float[np.ndarray, "1 width"]:
+        """How the quantities of a single solution change with c."""
+        side, n = self.active.side, len(self.free)
+        right = np.zeros((1, n + len(self.rows) + 1))
+        right[0, n:-1] = self.along
+        by_c = self.solve_nearby(right) if self.factor else self.solve(right, J, H, mu)
+        by_z, by_mu = np.zeros((1, len(side))), np.zeros(mu.shape)
+        by_z[:, self.free], by_mu[:, self.rows] = by_c[:, :n], by_c[:, n:-1]
+        bent = self.bent(H, by_c[:, :n])
+        price = (by_mu[:, None] @ J + mu[:, None] @ bent)[:, 0]
+        by_r = (J @ by_z[:, :, None])[:, :, 0]
+        along = np.where(side == 0, by_z, -side * price), np.where(self.active.rows, by_mu, by_r)
+        return np.concatenate([along[0], by_c[:, -1:], along[1]], axis=1)
 
 
 def hold(
@@ -52,133 +187,116 @@ def hold(
     c: Float[np.ndarray, " n"],
     z: Float[np.ndarray, "n n_free"],
     mu: Float[np.ndarray, "n n_rows"],
+    equations: Equations | None = None,
 ) -> Held:
     """Solutions with this active set at coordinates of the chart, from designs and multipliers
-    nearby."""
-    program, n = curvature.program, len(c)
+    nearby; with equations that were factored at a solution near all of them, if there are any."""
+    program = curvature.program
     z = np.where(active.side == 0, z, np.where(active.side < 0, program.lower, program.upper))
-    mu, first = np.where(active.rows, mu, 0.0), np.zeros((n, program.n_rows))
-    width = program.n_free + 1 + program.n_rows
-    y, slope, ok = np.zeros((n, width)), np.zeros((n, width)), np.zeros(n, dtype=bool)
-    todo, length = np.arange(n), np.full(n, np.inf)
-    for iteration in range(SCHEDULE.held_steps):
-        exact = iteration >= SCHEDULE.stale_steps or curvature.renews
-        step = _Step(curvature, active, c[todo], z[todo], mu[todo], exact)
-        if iteration == 0:
-            first = step.r
-        before, now = length[todo], step.length
-        rate = np.where(np.isfinite(before), now / np.maximum(before, 1e-300), 1.0)
+    mu = np.where(active.rows, mu, 0.0)
+    known = None
+    if equations is not None and equations.factor is not None:
+        known = _with_factor(equations, c, z.copy(), mu.copy())
+    return known or _by_newton(equations or Equations(curvature, active), c, z, mu)
+
+
+def _by_newton(equations: Equations, c: np.ndarray, z: np.ndarray, mu: np.ndarray) -> Held:
+    """The same by Newton's method; Hessians are those of another design as long as that does."""
+    curvature, free, rows, n = equations.curvature, equations.free, equations.rows, len(c)
+    width = z.shape[1] + 1 + mu.shape[1]
+    y, slope, ok = np.zeros((n, width)), np.zeros((1, width)), np.zeros(n, dtype=bool)
+    todo, length, exact = np.arange(n), np.full(n, np.inf), equations.exact(0)
+    first, J, H = equations.look(z, exact)
+    r = first
+    for iteration in range(1, 1 + SCHEDULE.held_steps):
+        step = equations.solve(equations.residual(c[todo], r, J, mu[todo]), J, H, mu[todo])
+        now = np.abs(step[:, : len(free)]).max(axis=1, initial=0.0)
+        good = np.isfinite(step).all(axis=1) & (now < SCHEDULE.farthest)
         # Newton's error is the square of its last step, else a share of it.
-        left = now**2 if exact else np.minimum(rate, 1.0) * now
-        close = (
-            step.good
-            & (left < SCHEDULE.close_step**2)
-            & (exact | (now < SCHEDULE.stale_close))
-            & step.is_last
+        share = (
+            now
+            if exact
+            else np.where(length[todo] < np.inf, curvature.learn(length[todo], now), 1.0)
         )
-        if iteration and not exact:
-            curvature.rate = float(rate[step.good & (before > SCHEDULE.telling)].max(initial=0.0))
+        size = np.minimum(1.0, SCHEDULE.longest_held / np.maximum(now, 1e-300))
+        d = np.where(good, size, 0.0)[:, None] * np.nan_to_num(step[:, : len(free)])
+        change, bent = step[:, len(free) : -1], equations.bent(H, d)
+        close = good & (share * now < SCHEDULE.close_step**2)
+        close &= exact | (now < SCHEDULE.stale_close)
+        close &= _is_last(equations, J, H, bent, d, mu[todo], change)
         length[todo] = now
-        z[todo[step.good]] += step.moved[step.good]
-        mu[todo[step.good]] = step.mu[step.good]
-        y[todo[close]], slope[todo[close]] = step.quantities(z[todo], close)
-        ok[todo[close]] = True
-        if n == 1 and close[0]:  # where an arc begins; along it a minimum stays one
-            ok[0] = step.is_minimum
-        todo = todo[step.good & ~close]
+        z[np.ix_(todo, free)] += d
+        mu[np.ix_(todo[good], rows)] += change[good]
+        if n == 1 and equations.factor is not None and now[0] < SCHEDULE.near_factor:
+            return _with_factor(equations, c, z, mu) or Held(c, z, mu, y, slope, ok, first)
+        done, r, after = todo[close], equations.rows_after(r, J, bent, d), J + bent
+        y[done] = equations.quantities(z[done], step[close, -1], mu[done], r[close], after[close])
+        ok[done] = True
+        todo = todo[good & ~close]
         if len(todo) == 0:
             break
-    ok &= np.isfinite(y).all(axis=1) & np.isfinite(slope).all(axis=1)
+        exact = equations.exact(iteration)
+        r, J, H = equations.look(z[todo], exact)
+    if n == 1 and ok[0]:  # where an arc begins; along it a minimum stays one
+        slope, ok[0] = equations.slope(J, H, mu), _is_minimum(equations, J, H, mu)
+    ok &= np.isfinite(y).all(axis=1) & np.isfinite(slope).all()
     return Held(c, z, mu, y, slope, ok, first)
 
 
-class _Step:
-    """One Newton step at several coordinates, and how solutions change with them."""
+def _with_factor(equations: Equations, c: np.ndarray, z: np.ndarray, mu: np.ndarray) -> Held | None:
+    """The same where rows are of degree 2, with the factor of a solution nearby; None where steps
+    do not shorten."""
+    free, rows, n = equations.free, equations.rows, len(c)
+    first, J, H = equations.look(z, True)
+    r, before = first, np.inf
+    for _ in range(SCHEDULE.held_steps):
+        step = equations.solve_nearby(equations.residual(c, r, J, mu))
+        d, now = step[:, : len(free)], float(np.abs(step[:, : len(free)]).max(initial=0.0))
+        if not now <= SCHEDULE.slow_factor * max(before, SCHEDULE.telling):
+            return None
+        bent = equations.bent(H, d)
+        z[:, free] += d
+        mu[:, rows] += step[:, len(free) : -1]
+        r, J = equations.rows_after(r, J, bent, d), J + bent
+        if now < SCHEDULE.stale_close and now * min(now / before, 1.0) < SCHEDULE.close_step**2:
+            y, slope = equations.quantities(z, step[:, -1], mu, r, J), np.zeros((1, 0))
+            ok = np.isfinite(y).all(axis=1)
+            if n == 1:
+                slope = equations.slope(J, H, mu)
+                ok &= equations.program.is_convex or _is_minimum(equations, J, H, mu)
+            return Held(c, z, mu, y, slope, ok, first, equations)
+        before = now
+    return None
 
-    def __init__(
-        self,
-        curvature: Curvature,
-        active: Active,
-        c: np.ndarray,
-        z: np.ndarray,
-        mu: np.ndarray,
-        exact: bool,
-    ):
-        program = curvature.program
-        M, self.active, self.before = program.n_objectives, active, mu
-        self.free, self.rows = np.flatnonzero(active.side == 0), np.flatnonzero(active.rows)
-        free, rows, n, m = self.free, self.rows, len(self.free), len(self.rows)
-        self.r, self.J, H = curvature.look(z, exact)
-        # Columns of free variables alone: others do not move.
-        self.by_row = H[:, :, :, free]
-        shared = len(H) == 1
-        self.H = (
-            np.tensordot(mu, self.by_row[0], axes=1)
-            if shared
-            else np.einsum("nr,nrij->nij", mu, self.by_row)
-        )
-        A = self.J[:, rows][:, :, free]
-        self.K = K = np.zeros((len(c), n + m + 1, n + m + 1))
-        K[:, :n, :n] = self.H[:, free]
-        K[:, np.arange(n), np.arange(n)] += SCHEDULE.flat
-        K[:, n : n + m, :n], K[:, :n, n : n + m] = A, np.swapaxes(A, 1, 2)
-        K[:, n : n + m, -1] = K[:, -1, n : n + m] = -1.0 * (rows < M)
-        # Rows on their level, weights with sum 1; and what both change by along the chart.
-        along = np.where(rows < M, frame(M)[0, np.minimum(rows, M - 1)], 0.0)
-        right = np.zeros((len(c), n + m + 1, 2))
-        right[:, n : n + m, 0] = c[:, None] * along - self.r[:, rows]
-        right[:, -1, 0], right[:, n : n + m, 1] = -1.0, along
-        try:
-            step = np.linalg.solve(K, right)
-        except np.linalg.LinAlgError:
-            step = np.full(right.shape, np.nan)
-        self.d, self.s, self.by_c = step[:, :n, 0], step[:, -1, 0], step[:, :, 1]
-        self.length = np.abs(self.d).max(axis=1, initial=0.0)
-        self.good = np.isfinite(step).all(axis=(1, 2)) & (self.length < SCHEDULE.farthest)
-        size = np.minimum(1.0, SCHEDULE.longest_held / np.maximum(self.length, 1e-300))
-        self.moved = np.zeros(z.shape)
-        self.moved[:, free] = size[:, None] * self.d
-        self.mu = np.zeros(mu.shape)
-        self.mu[:, rows] = step[:, n : n + m, 0]
 
-    @property
-    def is_last(self) -> Bool[np.ndarray, " n"]:
-        """Whether multipliers hardly change, and rows are linear along the step.
+def _is_last(
+    equations: Equations,
+    J: np.ndarray,
+    H: np.ndarray,
+    bent: np.ndarray,
+    d: np.ndarray,
+    mu: np.ndarray,
+    change: np.ndarray,
+) -> Bool[np.ndarray, " n"]:
+    """Whether multipliers hardly change, and rows are linear along steps.
 
-        Where slopes grow without bound they are not, however short it is.
-        """
-        change = np.abs(self.mu - self.before).max(axis=1) / (1 + np.abs(self.mu).max(axis=1))
-        square, d = self.by_row[:, :, self.free], self.d
-        second = (d[:, None] * (square @ d[:, None, :, None])[..., 0]).sum(axis=2)
-        first = np.abs(np.einsum("nri,ni->nr", self.J[:, :, self.free], d)).max(axis=1)
-        steep = np.abs(square).max(axis=(1, 2, 3), initial=0.0) > SCHEDULE.steep
-        linear = np.where(
-            steep, first < SCHEDULE.very_exact, np.abs(second).max(axis=1) < SCHEDULE.exact
-        )
-        return (change < 100 * SCHEDULE.close_step) & linear
+    Where slopes grow without bound they are not, however short a step is.
+    """
+    free = equations.free
+    size = 1 + np.abs(mu[:, equations.rows] + change).max(axis=1)
+    first, second = (
+        np.abs(part[:, :, free] @ d[:, :, None]).max(axis=(1, 2)) for part in (J, bent)
+    )
+    steep = np.abs(H[:, :, :, free]).max(axis=(1, 2, 3), initial=0.0) > SCHEDULE.steep
+    linear = np.where(steep, first < SCHEDULE.very_exact, second < SCHEDULE.exact)
+    return linear & (np.abs(change).max(axis=1) / size < 100 * SCHEDULE.close_step)
 
-    @property
-    def is_minimum(self) -> bool:
-        """Whether the first solution is a minimum among the designs of its active set: then the
-        system has no more negative eigenvalues than active rows."""
-        return bool((np.linalg.eigvalsh(self.K[0]) < -SCHEDULE.zero).sum() <= len(self.rows))
 
-    def quantities(
-        self, z: np.ndarray, some: Bool[np.ndarray, " n"]
-    ) -> tuple[Float[np.ndarray, "k width"], Float[np.ndarray, "k width"]]:
-        """The quantities of a patch after some of the steps, and their slopes."""
-        side, rows, J, H = self.active.side, self.active.rows, self.J[some], self.H[some]
-        n, m = len(self.free), len(self.rows)
-        mu, moved, by_c = self.mu[some], self.moved[some], self.by_c[some]
-        pull = np.einsum("nri,nr->ni", J, mu) + np.einsum("nij,nj->ni", H, self.d[some])
-        r = self.r[some] + np.einsum("nri,ni->nr", J, moved)
-        at = np.where(side == 0, z[some], -side * pull), self.s[some, None], np.where(rows, mu, r)
-        by_mu, by_z = np.zeros(mu.shape), np.zeros(moved.shape)
-        by_mu[:, self.rows], by_z[:, self.free] = by_c[:, n : n + m], by_c[:, :n]
-        price = np.einsum("nri,nr->ni", J, by_mu) + np.einsum("nij,nj->ni", H, by_c[:, :n])
-        by_r = np.einsum("nri,ni->nr", J, by_z)
-        along = np.where(side == 0, by_z, -side * price), by_c[:, -1:], np.where(rows, by_mu, by_r)
-        return np.concatenate(at, axis=1), np.concatenate(along, axis=1)
+def _is_minimum(equations: Equations, J: np.ndarray, H: np.ndarray, mu: np.ndarray) -> bool:
+    """Whether a solution is a minimum among the designs of its active set: then the system has no
+    more negative eigenvalues than active rows."""
+    values = np.linalg.eigvalsh(equations.matrix(J, H, mu)[0])
+    return bool((values < -SCHEDULE.zero).sum() <= len(equations.rows))
 
 
 def independent(
@@ -208,14 +326,15 @@ def signs(
     program: Program, active: Active, y: Float[np.ndarray, "n width"]
 ) -> Float[np.ndarray, "n n_signs"]:
     """What must be at least 0: for each variable its distance to the lower bound or the bound's
-    multiplier, the same for the upper one, then for each row its multiplier or slack; infinite
-    where there is no such condition."""
+    multiplier, the same for the upper one, then for each row its multiplier or slack; 1 where there
+    is no such condition. Linear in the quantities, as far as they are finite."""
     L, M, end = program.n_free, program.n_objectives, program.n_objectives + program.n_inequalities
     side, z, rows = active.side, y[:, :L], y[:, L + 1 : L + 1 + end]
     low = np.where(side == 0, z - program.lower, np.where(side < 0, z, np.inf))
     high = np.where(side == 0, program.upper - z, np.where(side > 0, z, np.inf))
     slack = np.where(np.arange(end) < M, np.inf, -rows)
-    return np.concatenate([low, high, np.where(active.rows[:end], rows, slack)], axis=1)
+    found = np.concatenate([low, high, np.where(active.rows[:end], rows, slack)], axis=1)
+    return np.where(np.isfinite(found), found, 1.0)
 
 
 def sign_slopes(

@@ -96,9 +96,9 @@ def descend(
         enough: and after a step that gained less.
     """
     n, M, R = len(z), program.n_objectives, program.n_rows
-    curvature = Exact(program) if program.has_hessians else Learned(program)
     z = program.clip(z)
-    r, J, H = curvature.begin(z, bend)
+    curvature = Exact(program) if program.has_hessians else Learned(program, bend)
+    r, J = curvature.begin(z)
     merit = program.merit(r, a)
     radii = np.full(n, radius)
     mu = np.concatenate([np.full((n, M), 1 / M), np.zeros((n, R - M))], axis=1)
@@ -117,7 +117,7 @@ def descend(
     for _ in range(SCHEDULE.search_steps):
         if len(todo) == 0:
             break
-        Q = curvature.model(H[todo], mu[todo])
+        Q = curvature.model(todo, mu[todo])
         d, mu[todo], active[todo], side[todo] = steps(todo, Q, r[todo])
         promise = merit[todo] - program.merit(_linear(r[todo], J[todo], d), a[todo])
         keep = promise >= least
@@ -146,8 +146,8 @@ def descend(
         step = trial[on] - z[going]
         z[moved], r[moved], merit[moved] = trial[better], rows[better], after[better]
         if len(going):
-            known = J[going], H[going], mu[going]
-            r[going], J[going], H[going] = curvature.renew(z[going], r[going], step, *known)
+            known = r[going], J[going], mu[going]
+            r[going], J[going] = curvature.renew(going, z[going], step, *known)
         grown = np.where(length > 0.9 * radii[todo], 2.5 * radii[todo], radii[todo])
         radii[todo] = np.where(
             better,
@@ -157,7 +157,7 @@ def descend(
         todo = todo[on | ~better]
     nothing = np.flatnonzero(~active[:, :M].any(axis=1))
     active[nothing, (r[:, :M] - a).argmax(axis=1)[nothing]] = True
-    learned = H if isinstance(curvature, Learned) else None
+    learned = curvature.H if isinstance(curvature, Learned) else None
     return Ends(z, r, mu, active, _at_bounds(program, z, side), learned)
 
 
@@ -167,25 +167,32 @@ class Exact:
     corrects = False
 
     def __init__(self, program: Program):
-        self.program = program
+        self.program, self.H = program, np.zeros((0, 0, 0, 0))
 
-    def begin(
-        self, z: np.ndarray, bend: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows, slopes and curvatures where searches start."""
+    def begin(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and slopes where searches start."""
         look = self.program.look(z)
-        return look.r.copy(), look.J.copy(), look.H.copy()
+        self.H = look.H.copy()
+        return look.r.copy(), look.J.copy()
 
-    def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """A positive definite curvature of the Lagrangian."""
-        M, R = self.program.n_objectives, self.program.n_rows
-        weighted = np.einsum("nr,nrij->nij", mu + SCHEDULE.tie * (np.arange(R) < M), H)
+    def model(self, rows: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """Positive definite curvatures of the Lagrangians of some searches."""
+        weights = mu + SCHEDULE.tie * (np.arange(mu.shape[1]) < self.program.n_objectives)
+        if self.program.is_quadratic:
+            weighted = np.tensordot(weights, self.H[0], axes=1)
+        else:
+            weighted = np.einsum("nr,nrij->nij", weights, self.H[rows])
         values, vectors = positive(weighted)
         return (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
-    def renew(self, z: np.ndarray, *before: np.ndarray) -> tuple[np.ndarray, ...]:
-        """The same after steps."""
-        return tuple(self.program.look(z))
+    def renew(
+        self, rows: np.ndarray, z: np.ndarray, *before: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and slopes of some searches after steps."""
+        look = self.program.look(z)
+        if not self.program.is_quadratic:
+            self.H[rows] = look.H
+        return look.r, look.J
 
 
 class Learned:
@@ -193,33 +200,32 @@ class Learned:
 
     corrects = True
 
-    def __init__(self, program: Program):
-        self.program = program
+    def __init__(self, program: Program, bend: np.ndarray | None):
+        self.program, self.H = program, np.zeros((0, 0, 0)) if bend is None else bend.copy()
+        self.is_new = bend is None
 
-    def begin(
-        self, z: np.ndarray, bend: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows and slopes where searches start, and the first guess of the curvature."""
-        r, J = self.program.slopes(z)
-        if bend is None:
-            bend = np.tile(SCHEDULE.first_bend * np.eye(z.shape[1]), (len(z), 1, 1))
-        return r, J, bend.copy()
+    def begin(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and slopes where searches start, with a first guess of the curvature."""
+        if self.is_new:
+            self.H = np.tile(SCHEDULE.first_bend * np.eye(z.shape[1]), (len(z), 1, 1))
+        return self.program.slopes(z)
 
-    def model(self, H: np.ndarray, mu: np.ndarray) -> np.ndarray:
-        """The curvature as it was learned."""
-        return H
+    def model(self, rows: np.ndarray, mu: np.ndarray) -> np.ndarray:
+        """The curvatures of some searches as they were learned."""
+        return self.H[rows]
 
     def renew(
         self,
+        rows: np.ndarray,
         z: np.ndarray,
-        r: np.ndarray,
         step: np.ndarray,
+        r: np.ndarray,
         J: np.ndarray,
-        H: np.ndarray,
         mu: np.ndarray,
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Rows and slopes after steps, and what their change teaches."""
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and slopes of some searches after steps, whose change teaches."""
         r, new = self.program.slopes(z, r)
+        H = self.H[rows]
         change = np.einsum("nr,nri->ni", mu, new - J)
         flat = np.einsum("nij,nj->ni", H, step)
         bent, seen = (step * flat).sum(axis=1), (step * change).sum(axis=1)
@@ -238,7 +244,8 @@ class Learned:
         values, vectors = np.linalg.eigh(H[use])
         values = np.clip(values, *SCHEDULE.bends)
         H[use] = (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
-        return r, new, H
+        self.H[rows] = H
+        return r, new
 
 
 def _linear(r: np.ndarray, J: np.ndarray, d: np.ndarray) -> np.ndarray:

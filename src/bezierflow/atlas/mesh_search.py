@@ -131,6 +131,8 @@ class MeshSearch:
         budget, program.evaluator.budget = program.evaluator.budget, None
         try:
             raw = first_look(program, z)
+            if program.is_quadratic:
+                program.look(z[:1])
         except BudgetSpentError:  # the time is up: what was evaluated before must do
             z = z[~program.evaluator.fresh(program.origin + z * program.unit)]
             raw = first_look(program, z)
@@ -292,12 +294,14 @@ class MeshSearch:
         return int(min(SCHEDULE.usual_budget if budget is None else budget, left))
 
     def explore(self, most: float) -> None:
-        """A population run with a part of the evaluations, and units from what it found."""
+        """A population run with a part of the evaluations, and units from what it found; without
+        generations where convexity is proved and something feasible is known."""
         program, (low, high) = self.program, self.box
         n = SCHEDULE.fresh if self.population else SCHEDULE.spread[1]
         fresh = low + (high - low) * self.rng.random((n, program.n_free))
         begin = np.concatenate([self.mesh.z, fresh])[: int(most / 4)]
         size = int(np.clip(most / 10, *SCHEDULE.populations))
+        most = 0 if program.is_convex and len(program.archive.z) else most
         self.population = evolve(program, self.box, begin, self.rng, self.population, most, size)
         self.rescale()
 

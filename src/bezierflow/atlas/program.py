@@ -13,15 +13,19 @@ bounds' distance.
 
 import copy
 from collections.abc import Callable
-from typing import NamedTuple
+from functools import cached_property
+from typing import NamedTuple, cast
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Bool, Float, Int
 
 from ..answer import best_levels
 from ..evaluations import Evaluations
+from ..interrupts import raise_if_interrupted, raise_if_late
+from ..jaxprs import degree
 from ..kinks import Lifted
 from ..objectives import (
     FeasibleSet,
@@ -31,6 +35,7 @@ from ..objectives import (
     all_variables,
     bridges,
 )
+from ..precision import double_precision
 from ..runs import kind
 from .schedule import SCHEDULE
 
@@ -83,11 +88,23 @@ class Tight(eqx.Module):
 
 
 class Look(NamedTuple):
-    """Rows at n points, with slopes and curvatures where asked for."""
+    """Rows at n points with slopes and Hessians; one Hessian for all points where it is the same
+    everywhere."""
 
     r: Float[np.ndarray, "n n_rows"]
     J: Float[np.ndarray, "n n_rows n_free"]
-    H: Float[np.ndarray, "n n_rows n_free n_free"]
+    H: Float[np.ndarray, "n_or_1 n_rows n_free n_free"]
+
+
+@kind("atlas.expansion/1")
+class Expansion(NamedTuple):
+    """Rows that are polynomials of degree 2 at most, in the user's units:
+    r + J (x − center) + ½ (x − center)ᵀ H (x − center)."""
+
+    center: Float[np.ndarray, " n_free"]
+    r: Float[np.ndarray, " n_rows"]
+    J: Float[np.ndarray, "n_rows n_free"]
+    H: Float[np.ndarray, "n_rows n_free n_free"]
 
 
 @kind("atlas.archive/1")
@@ -98,7 +115,7 @@ class Archive(NamedTuple):
     f: Float[np.ndarray, "n n_objectives"]
 
 
-@kind("atlas.program/1")
+@kind("atlas.program/2")
 class Program:
     """Rows r(z) at batches of points, counted, with an archive of every feasible point.
 
@@ -116,6 +133,9 @@ class Program:
             far away have scales that say nothing near the front.
         price: of a violation, in units of the constraint's scale, in the merit of a point.
         archives: feasible points evaluated, in parts, see `archive`.
+        is_quadratic: whether all rows are polynomials of degree 2 at most, as their operations
+            tell: derivatives at one point then are known everywhere.
+        expansion: these, once somebody has asked.
         n_auxiliary: how many of the last variables stand for kinks of the objectives.
     """
 
@@ -151,6 +171,9 @@ class Program:
         alone = not n_constraints and self.n_free == len(feasible.lower)
         rows = objectives if alone else stacked
         self.evaluator = JaxEvaluator(rows, self.n_rows, self.n_free, budget, spent)
+        with double_precision():
+            traced = jax.make_jaxpr(lambda x: rows(x))(np.zeros(self.n_free))
+        self.is_quadratic, self.expansion = degree(traced) <= 2, cast("Expansion | None", None)
         self.n_auxiliary = objectives.n_auxiliary if isinstance(objectives, Lifted) else 0
         self.tight = Tight(stacked, objectives) if isinstance(objectives, Lifted) else None
         self.turns = isinstance(objectives, Lifted) and objectives.plan.n_directions > 0
@@ -183,6 +206,8 @@ class Program:
         self.unit = self.unit * factor
         self.lower, self.upper = self.lower / factor, self.upper / factor
         self.archives = [Archive(z / factor, f) for z, f in self.archives]
+        # Far away from its center differences of large numbers would round what is short now.
+        self.expansion = None
 
     @property
     def archive(self) -> Archive:
@@ -281,7 +306,9 @@ class Program:
         return np.concatenate([z[:, :-n], u], axis=1), raw[:, :R]
 
     def look(self, z: Float[np.ndarray, "n n_free"]) -> Look:
-        """The scaled rows with their slopes and curvatures."""
+        """The scaled rows with their slopes and Hessians."""
+        if self.is_quadratic:
+            return Look(*self._expanded(z), self.curvatures[None])
         at = self.evaluator.hessians(self.origin + z * self.unit)
         self.keep(z, at.values)
         scale, unit = self.scale, self.unit
@@ -305,6 +332,63 @@ class Program:
             _bounded(J * unit / scale[:, None]),
             _bounded(H * unit[:, None] * unit / scale[:, None, None]),
         )
+
+    def _expanded(
+        self, z: Float[np.ndarray, "n n_free"]
+    ) -> tuple[Float[np.ndarray, "n n_rows"], Float[np.ndarray, "n n_rows n_free"]]:
+        """The scaled rows of degree 2 with their slopes, from what is known at one point."""
+        raise_if_interrupted()
+        raise_if_late()
+        if self.expansion is None:
+            at = self.evaluator.hessians(self.origin + z[:1] * self.unit)
+            assert at.hessians is not None
+            made = at.points[0], at.values[0], at.gradients[0], at.hessians[0]
+            self.expansion = Expansion(*made)
+        center, r, J, _ = self.expansion
+        d, r, J = (
+            z - (center - self.origin) / self.unit,
+            (r - self.shift) / self.scale,
+            J * self.unit,
+        )
+        bent, H = np.zeros((len(z), *J.shape)), self.curvatures
+        for row in self.curved.tolist():
+            bent[:, row] = d @ H[row]
+        J = J / self.scale[:, None]
+        first = d @ J.T
+        return r + first + 0.5 * np.einsum("nri,ni->nr", bent, d), J + bent
+
+    @property
+    def curvatures(self) -> Float[np.ndarray, "n_rows n_free n_free"]:
+        """The scaled Hessians of rows of degree 2."""
+        assert self.expansion is not None
+        key = self.unit.tobytes() + self.scale.tobytes()
+        if key not in self._curvatures:
+            self._curvatures.clear()
+            unit, scale = self.unit, self.scale[:, None, None]
+            self._curvatures[key] = self.expansion.H * (unit[:, None] * unit) / scale
+        return self._curvatures[key]
+
+    @cached_property
+    def _curvatures(self) -> dict[bytes, np.ndarray]:
+        return {}
+
+    @cached_property
+    def curved(self) -> Int[np.ndarray, " k"]:
+        """Which rows of degree 2 are not linear."""
+        assert self.expansion is not None
+        return np.flatnonzero(self.expansion.H.any(axis=(1, 2)))
+
+    @property
+    def is_convex(self) -> bool:
+        """Whether rows of degree 2 prove the problem convex, up to rounding: then a solution has no
+        rival anywhere."""
+        return self.expansion is not None and self._bends_upwards
+
+    @cached_property
+    def _bends_upwards(self) -> bool:
+        assert self.expansion is not None
+        H, end = self.expansion.H, self.n_objectives + self.n_inequalities
+        return not H[end:].any() and all(map(_is_positive, H[self.curved]))
 
     @property
     def has_hessians(self) -> bool:
@@ -332,6 +416,8 @@ class Program:
     ) -> tuple[Float[np.ndarray, "n n_rows"], Float[np.ndarray, "n n_rows n_free"]]:
         """The scaled rows with their slopes: exact ones, or forward differences, for which rows
         that are known are not evaluated again."""
+        if self.is_quadratic:
+            return self._expanded(z)
         if self.has_slopes:
             at = self.evaluator.jacobians(self.origin + z * self.unit)
             self.keep(z, at.values)
@@ -459,6 +545,15 @@ def scattered(f: Float[np.ndarray, "n n_objectives"], most: int) -> Int[np.ndarr
         if len(found) > most or finer > SCHEDULE.finest_grid:
             return keep
         finer, keep = 2 * finer, found
+
+
+def _is_positive(H: np.ndarray) -> bool:
+    """Whether a matrix is positive semidefinite, up to rounding."""
+    try:
+        np.linalg.cholesky(H + SCHEDULE.rounding_of_hessians * np.abs(H).max() * np.eye(len(H)))
+    except np.linalg.LinAlgError:
+        return False
+    return True
 
 
 def _bounded(values: np.ndarray) -> np.ndarray:

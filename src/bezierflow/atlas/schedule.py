@@ -11,6 +11,8 @@ class Schedule:
     Attributes:
         steepest: slopes and curvatures of scaled rows are cut off here: at a bound they may be
             infinite.
+        rounding_of_hessians: curvatures above minus this share of a matrix's largest entry are
+            rounding of a positive one.
         inside: derivatives that do not exist at a bound are taken so far inside of it.
         tie: the weight of Σ f_m in the merit of a point: of several points with the same s it
             prefers one that is not dominated.
@@ -63,11 +65,12 @@ class Schedule:
         telling: those shorter than this are rounding, and say nothing.
         forgiven: each look at fresh Hessians multiplies the rate that was seen by this, so that
             they are shared again later.
-        constant: Hessians whose relative change is below this are constant.
 
         held_steps: Newton steps of a solution with a frozen active set;
         close_step: the length after which the square of a step is no error any more;
         longest_held: the longest one;
+        near_factor: after a step shorter than this a factor of the equations serves once more,
+        slow_factor: and as long as steps with it shorten at least by this.
         exact: and what curvature may change rows by along the last,
         very_exact: and the rows themselves, where curvatures are above `steep`,
         steep: which `steepest` cuts off, so that they say too little.
@@ -238,6 +241,7 @@ class Schedule:
     """
 
     steepest: float = 1e7
+    rounding_of_hessians: float = 1e-12
     inside: float = 1e-12
     tie: float = 1e-5
     price: float = 20.0
@@ -281,10 +285,11 @@ class Schedule:
     slowest: float = 0.1
     telling: float = 1e-6
     forgiven: float = 0.7
-    constant: float = 1e-9
     held_steps: int = 10
     close_step: float = 1e-5
     longest_held: float = 0.3
+    near_factor: float = 1e-3
+    slow_factor: float = 0.3
     exact: float = 1e-11
     very_exact: float = 1e-9
     steep: float = 1e5

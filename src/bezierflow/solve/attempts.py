@@ -459,6 +459,8 @@ def held(problem: Problem, call: Call, made: Attempt, box: Box) -> Attempt:
     if before:
         words = f"no better point among {before} probes when it was found"
         return made.noted(words)._replace(error=replace(error, n_probes=before))
+    if isinstance(made.flow, AtlasFlow) and made.flow.is_convex(made.run.state):
+        return made.noted("objectives and constraints are convex quadratics: nothing is better")
     feasible = problem.feasible or feasible_set(None, None, problem.start.n_variables)
     spent = made.evaluations
     try:

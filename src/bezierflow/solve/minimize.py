@@ -316,7 +316,6 @@ def _explained(problem: Problem, call: Call, found: Attempt) -> Attempt:
         found = _without_holes(problem, found)
     if call.form_is_open and not found.over:
         found = _with_minimizers(problem, _of_one_design(problem, found))
-        found = _without_jumps(problem, found)
     reason, surface = found.result.reason, found.surface
     did_not_rest = reason is Reason.ITERATION_LIMIT and call.method.n_iterations is None
     uncertain = did_not_rest or (found.result.doubtful and not found.over)
@@ -337,17 +336,14 @@ def _without_holes(problem: Problem, found: Attempt) -> Attempt:
 
 
 def _with_minimizers(problem: Problem, found: Attempt) -> Attempt:
-    """The answer, suspect where an objective attains its best value nowhere."""
-    why = find_runaway(problem, found.surface) if found.result.reason in FITS else ""
-    return found.flagged(why, Flag.NOT_CONVERGED) if why else found
-
-
-def _without_jumps(problem: Problem, found: Attempt) -> Attempt:
-    """The answer, suspect where an objective jumps next to it. Functions on the host would be
-    called too often for that."""
-    if found.result.reason not in FITS or bridges(problem.flat):
+    """The answer, suspect where an objective attains its best value nowhere, or jumps next to it.
+    Functions on the host would be called too often for the second."""
+    if found.result.reason not in FITS:
         return found
-    why = jump_beside(problem, found.surface)
+    why = find_runaway(problem, found.surface)
+    if why:
+        return found.flagged(why, Flag.NOT_CONVERGED)
+    why = "" if bridges(problem.flat) else jump_beside(problem, found.surface)
     return found.doubted(why) if why else found
 
 

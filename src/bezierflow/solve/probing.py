@@ -143,6 +143,7 @@ class Standard:
 
     Attributes:
         x, f: points of the answer and their objectives.
+        width: of these in each variable, in which they are moved.
         units: the range of each objective over them; of one that is one value all over them, a
             small share of how it varies elsewhere.
         clear: a lead below this is none,
@@ -169,6 +170,8 @@ class Standard:
             self.x, self.f = self._ask(t)
             self.fresh = self._ask(rng.dirichlet(np.full(answer.n_objectives, 0.5), n // 4 + 1))[1]
         self.units, self.clear = np.ones(answer.n_objectives), self.least
+        width = np.ptp(self.x, axis=0)
+        self.width = np.maximum(width, SCHEDULE.narrowest * width.max())
 
     def _ask(self, t: Float[np.ndarray, "n n_objectives"]) -> tuple[Designs, Values]:
         """Points of a surface, which cost nothing of the budget."""
@@ -315,18 +318,15 @@ class _Look:
         """Ends of the answer moved by smaller and smaller steps for as long as their own objective
         falls, where there are kinks: slopes may have no end at one, so that a design which is exact
         as such says little of values."""
-        if bridges(self.flat) or not has_kinks(self.problem.flat, self.L):
+        if self.thrift > 1 or bridges(self.flat) or not has_kinks(self.problem.flat, self.L):
             return
-        standard, ends = self.standard, np.arange(self.M)
+        standard, ends, most = self.standard, np.arange(self.M), SCHEDULE.steps_tried
         x, axes = standard.x[standard.f.argmin(axis=0)], np.eye(self.L)
         f, reach = self.values(x)[0], np.full(self.M, SCHEDULE.stride)
-        width = np.ptp(standard.x, axis=0)
-        width = np.maximum(width, SCHEDULE.narrowest * width.max())
         for _ in range(SCHEDULE.steps_below):
-            ways = np.concatenate([axes, -axes, self.rng.normal(size=axes.shape)])
-            trials = np.asarray(
-                self.feasible.clip(x[:, None] + reach[:, None, None] * width * ways)
-            )
+            some = axes if most >= self.L else axes[self.rng.permutation(self.L)[:most]]
+            ways = standard.width * np.concatenate([some, -some, self.rng.normal(size=some.shape)])
+            trials = np.asarray(self.feasible.clip(x[:, None] + reach[:, None, None] * ways))
             there = self.values(trials.reshape(-1, self.L))[0].reshape(self.M, -1, self.M)
             best = there[ends, :, ends].argmin(axis=1)
             lower = there[ends, best, ends] < f[ends, ends]
@@ -348,8 +348,7 @@ class _Look:
         goals = f.copy()
         # Beyond an end of the front one objective counts.
         goals[len(rows) :][np.arange(self.M) != ends[:, None]] = np.inf
-        width, reach = np.ptp(standard.x, axis=0), np.full(n, SCHEDULE.stride)
-        width = np.maximum(width, SCHEDULE.narrowest * width.max())
+        width, reach = standard.width, np.full(n, SCHEDULE.stride)
         for _ in range(SCHEDULE.strides):
             steps = self.rng.normal(size=(n, SCHEDULE.steps_tried, self.L))
             # of all lengths below its reach, since a kink is a narrow way
