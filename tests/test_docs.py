@@ -6,14 +6,15 @@ uses a name which a block left out was to bind. Nothing has to be said about tho
 """
 
 import ast
+import dis
 import json
 import os
 import re
 import shutil
 import subprocess
-import symtable
 import sys
 from pathlib import Path
+from types import CodeType
 from typing import NamedTuple
 
 import pytest
@@ -47,19 +48,17 @@ def blocks(page: Path) -> list[Block]:
 
 def used_and_bound(statement: ast.stmt) -> tuple[set[str], set[str]]:
     """The names of the page that a statement reads, also inside of functions, and those that it
-    gives a value."""
+    gives a value: by its compiled code, since what a comprehension binds is its own there."""
 
-    def used(table: symtable.SymbolTable) -> set[str]:
-        own = {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_referenced() and (table is top or symbol.is_global())
-        }
-        return own.union(*map(used, table.get_children()))
+    def named(code: CodeType, operations: set[str]) -> set[str]:
+        return {step.argval for step in dis.get_instructions(code) if step.opname in operations}
 
-    top = symtable.symtable(ast.unparse(statement), "statement", "exec")
-    bound = {s.get_name() for s in top.get_symbols() if s.is_assigned() or s.is_imported()}
-    return used(top), bound
+    def used(code: CodeType) -> set[str]:
+        inside = (part for part in code.co_consts if isinstance(part, CodeType))
+        return named(code, {"LOAD_NAME", "LOAD_GLOBAL"}).union(*map(used, inside))
+
+    top = compile(ast.unparse(statement), "statement", "exec")
+    return used(top), named(top, {"STORE_NAME"})
 
 
 def quick(page_blocks: list[Block]) -> list[Block]:

@@ -88,9 +88,7 @@ def test_an_atlas_goes_on_too():
     f = lambda x: jnp.array([x[0], 1 - jnp.sqrt(x[0]) + x[1] ** 2])
     bounds = (np.array([0.01, -1.0]), np.array([1.0, 1.0]))
     whole = bf.minimize(f, None, bounds=bounds)
-    part = bf.minimize(
-        f, None, bounds=bounds, callback=lambda iteration: "regions" in iteration.info
-    )
+    part = bf.minimize(f, None, bounds=bounds, callback=lambda iteration: "nodes" in iteration.info)
     assert part.result.reason is Reason.STOPPED
     rest = bf.minimize(f, part, bounds=bounds)
     assert rest.result.reason is whole.result.reason

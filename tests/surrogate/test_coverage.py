@@ -13,8 +13,10 @@ ANY = np.full(2, np.inf)
 def lost(values, front):
     """The share of the hypervolume of a front, a tenth of the ranges beyond the nadir, that values
     miss."""
-    reference = front.max(axis=0) + 0.1 * np.ptp(front, axis=0)
     both = np.vstack([front, values])
+    # of a front that is one point ranges are those of all values
+    span = np.ptp(front, axis=0)
+    reference = front.max(axis=0) + 0.1 * np.where(span > 0, span, np.ptp(both, axis=0) + 1e-12)
     return 1 - moocore.hypervolume(values, ref=reference) / moocore.hypervolume(both, ref=reference)
 
 

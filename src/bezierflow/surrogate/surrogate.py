@@ -26,6 +26,7 @@ from ..kinds import kind
 from ..metrics import hypervolume
 from ..names import Names
 from ..objectives import Chosen, Objectives, Space, own, raveling_of_bounds, read_bounds, read_space
+from ..problem import Problem
 from ..runs import (
     ARGUMENTS,
     JOURNAL,
@@ -58,6 +59,8 @@ def as_flat(objectives: object, raveling: Raveling, space: Space | None = None) 
     They are functions of x in the user's form, in JAX, NumPy or plain Python, one for all
     objectives or a list with one per objective. `space` has the texts and whole numbers of x.
     """
+    if isinstance(objectives, Problem) and isinstance(objectives.function, Objectives):
+        objectives = objectives.function  # whose form says how it is called
     function: PyTree = objectives.function if isinstance(objectives, Objectives) else objectives
     is_list = isinstance(function, list | tuple)
     parts = tuple(function) if is_list else (function,)
