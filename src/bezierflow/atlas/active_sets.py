@@ -177,7 +177,9 @@ def _step(
     ends.z[i] = np.clip(ends.z[i] + step.d, program.lower, program.upper)
     ends.mu[i], ends.active[i], ends.side[i] = step.mu, step.active, step.side
     length = float(np.abs(step.d).max())
-    return length, model.falling(step) if length < SCHEDULE.nudges[0] else np.zeros(program.n_free)
+    if program.is_convex or length >= SCHEDULE.nudges[0]:
+        return length, np.zeros(program.n_free)
+    return length, model.falling(step)
 
 
 def _left_saddles(

@@ -119,12 +119,11 @@ class Equations:
     ) -> Float[np.ndarray, "n size size"]:
         """Of the system, at each solution."""
         free, rows, n, m = self.free, self.rows, len(self.free), len(self.rows)
-        weights, square = mu[:, self.curved], H[:, :, :, free]
-        K = np.zeros((len(mu), n + m + 1, n + m + 1))
+        weights, K = mu[:, self.curved], np.zeros((len(mu), n + m + 1, n + m + 1))
         if len(H) == 1:
-            K[:, :n, :n] = np.tensordot(weights, square[0], axes=1)
+            K[:, :n, :n] = np.tensordot(weights, H[0], axes=1)[:, :, free]
         else:
-            K[:, :n, :n] = np.einsum("nr,nrij->nij", weights, square)
+            K[:, :n, :n] = np.einsum("nr,nrij->nij", weights, H[:, :, :, free])
         K[:, np.arange(n), np.arange(n)] += SCHEDULE.flat
         K[:, n : n + m, :n] = J[:, rows][:, :, free]
         K[:, :n, n : n + m] = np.swapaxes(K[:, n : n + m, :n], 1, 2)
@@ -221,15 +220,18 @@ def _by_newton(equations: Equations, c: np.ndarray, z: np.ndarray, mu: np.ndarra
         size = np.minimum(1.0, SCHEDULE.longest_held / np.maximum(now, 1e-300))
         d = np.where(good, size, 0.0)[:, None] * np.nan_to_num(step[:, : len(free)])
         change, bent = step[:, len(free) : -1], equations.bent(H, d)
+        length[todo] = now
+        z[np.ix_(todo, free)] += d
+        r, after = equations.rows_after(r, J, bent, d), J + bent
+        if n == 1 and equations.factor is not None and now[0] < SCHEDULE.near_factor:
+            mu[:, rows] += change
+            found = _with_factor(equations, c, z, mu, (r, after, H))
+            return found or Held(c, z, mu, y, slope, ok, first)
         close = good & (share * now < SCHEDULE.close_step**2)
         close &= exact | (now < SCHEDULE.stale_close)
         close &= _is_last(equations, J, H, bent, d, mu[todo], change)
-        length[todo] = now
-        z[np.ix_(todo, free)] += d
         mu[np.ix_(todo[good], rows)] += change[good]
-        if n == 1 and equations.factor is not None and now[0] < SCHEDULE.near_factor:
-            return _with_factor(equations, c, z, mu) or Held(c, z, mu, y, slope, ok, first)
-        done, r, after = todo[close], equations.rows_after(r, J, bent, d), J + bent
+        done = todo[close]
         y[done] = equations.quantities(z[done], step[close, -1], mu[done], r[close], after[close])
         ok[done] = True
         todo = todo[good & ~close]
@@ -243,11 +245,17 @@ def _by_newton(equations: Equations, c: np.ndarray, z: np.ndarray, mu: np.ndarra
     return Held(c, z, mu, y, slope, ok, first)
 
 
-def _with_factor(equations: Equations, c: np.ndarray, z: np.ndarray, mu: np.ndarray) -> Held | None:
-    """The same where rows are of degree 2, with the factor of a solution nearby; None where steps
-    do not shorten."""
+def _with_factor(
+    equations: Equations,
+    c: np.ndarray,
+    z: np.ndarray,
+    mu: np.ndarray,
+    at: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None,
+) -> Held | None:
+    """The same where rows are of degree 2, with the factor of a solution nearby, and what
+    `equations.look` says if it is known; None where steps do not shorten."""
     free, rows, n = equations.free, equations.rows, len(c)
-    first, J, H = equations.look(z, True)
+    first, J, H = at or equations.look(z, True)
     r, before = first, np.inf
     for _ in range(SCHEDULE.held_steps):
         step = equations.solve_nearby(equations.residual(c, r, J, mu))

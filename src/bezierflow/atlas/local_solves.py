@@ -182,6 +182,9 @@ class Exact:
             weighted = np.tensordot(weights, self.H[0], axes=1)
         else:
             weighted = np.einsum("nr,nrij->nij", weights, self.H[rows])
+        if self.program.is_convex:
+            least = SCHEDULE.flattest * np.maximum(1e-3, np.abs(weighted).max(axis=(1, 2)))
+            return weighted + least[:, None, None] * np.eye(weighted.shape[1])
         values, vectors = positive(weighted)
         return (vectors * values[:, None, :]) @ np.swapaxes(vectors, 1, 2)
 
