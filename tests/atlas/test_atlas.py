@@ -266,7 +266,7 @@ def test_the_same_seed_gives_the_same_atlas(curve):
 
 
 def test_a_budget_is_kept_and_what_there_is_comes_back():
-    for budget, enough in ((100, False), (3000, True)):
+    for budget, enough in ((40, False), (3000, True)):
         solution = bf.minimize(pair, np.full(3, 0.5), bounds=(0, 1), budget=budget)
         assert solution.stats.evaluations.objective <= budget
         assert solution.result.success == enough

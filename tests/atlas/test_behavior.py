@@ -312,10 +312,11 @@ def test_a_seed_repeats_bit_for_bit():
 
 @pytest.mark.parametrize("budget", [0, 50, 200])
 def test_a_budget_is_kept(budget):
-    """What there is comes back, within the bounds; that it is not all is said."""
+    """What there is comes back, within the bounds; that it is not all is said. For quadratics a
+    hundred evaluations are enough."""
     case = in_the_box(2)
     solution = case.solve(budget=budget)
     assert solution.nfev <= budget
-    assert not solution.success
+    assert solution.success == (budget == 200)
     assert (case.lower <= solution.X).all()
     assert (case.upper >= solution.X).all()

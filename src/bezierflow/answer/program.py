@@ -144,13 +144,19 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
     best = t[_lowest(program, pareto_set.front(t), SCHEDULE.close)]
     # Screening stops early; only the best end is worth the last digits.
     if first_order(pareto_set, program, best)[1] > SCHEDULE.rounding:
-        end = solve(pareto_set, program, best, exact=True)
-        over = float(program.violations(pareto_set.front(end[None]))[0])
-        if SCHEDULE.rounding < over < SCHEDULE.close:
-            # SLSQP gives up where answers have errors of its steps: with a margin bounds hold.
-            inside = program._replace(d=program.d - 2 * over)
-            end = solve(pareto_set, inside, end, exact=True)
-        t = np.stack([end, *t])
+        beside = pareto_set.sample_t[np.argsort(_rank(pareto_set, program))]
+        beside = beside[np.abs(beside - best).max(axis=1) > SCHEDULE.close]
+        # On an edge between patches SLSQP may stall, and does not from beside it.
+        for start in (best, *beside[: SCHEDULE.restarts]):
+            end = solve(pareto_set, program, start, exact=True)
+            over = float(program.violations(pareto_set.front(end[None]))[0])
+            if SCHEDULE.rounding < over < SCHEDULE.close:
+                # SLSQP gives up where answers have errors of its steps: with a margin bounds hold.
+                inside = program._replace(d=program.d - 2 * over)
+                end = solve(pareto_set, inside, end, exact=True)
+            t = np.stack([end, *t])
+            if first_order(pareto_set, program, end)[1] <= SCHEDULE.close:
+                break
     values = pareto_set.front(t)
     k = _lowest(program, values, SCHEDULE.rounding)
     goals, violations = program.goals(values), program.violations(values)
@@ -162,9 +168,7 @@ def search(pareto_set: ParetoSet, program: Program, starts: T | None = None) -> 
 def good_starts(pareto_set: ParetoSet, program: Program) -> T:
     """The best point of the sample, and the local minima and the lowest points of goal and
     violation together."""
-    rank = program.goals(pareto_set.sample_f) + SCHEDULE.penalty * program.violations(
-        pareto_set.sample_f
-    )
+    rank = _rank(pareto_set, program)
     lowest = (
         np.argsort(rank)[: SCHEDULE.lowest_starts] if len(program.c) + len(program.d) > 1 else []
     )
@@ -174,6 +178,12 @@ def good_starts(pareto_set: ParetoSet, program: Program) -> T:
         *lowest,
     ]
     return pareto_set.sample_t[list(dict.fromkeys(positions))]
+
+
+def _rank(pareto_set: ParetoSet, program: Program) -> Float[np.ndarray, " n"]:
+    """Goals of the sample, with a price for violations."""
+    values = pareto_set.sample_f
+    return program.goals(values) + SCHEDULE.penalty * program.violations(values)
 
 
 def _lowest(program: Program, values: Float[np.ndarray, "n n_values"], allowed: float) -> int:

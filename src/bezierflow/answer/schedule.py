@@ -66,6 +66,7 @@ class Schedule:
             patches.
         lowest_starts: and at so many of its lowest points, if there are several goals or bounds:
             where constraints meet, basins may be narrower than steps of the grid.
+        restarts: further ones, beside the best end, where first-order conditions do not hold there.
         penalty: what one unit of violation counts against one unit of the goal when points of the
             sample are ranked.
         binding: constraints with more room than this have the multiplier 0.
@@ -147,6 +148,7 @@ class Schedule:
     most_parts: int = 6
     most_starts: int = 6
     lowest_starts: int = 4
+    restarts: int = 2
     penalty: float = 10.0
     binding: float = 1e-5
     close: float = 1e-6
