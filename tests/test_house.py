@@ -51,10 +51,7 @@ MOST_PARAMETERS = 15
 """Of `minimize`, which is allowed more than other functions: what belongs to the form of a function
 goes with the function, what belongs to a method with the method."""
 
-STILL_PRIVATE = {
-    *("tests/atlas", "tests/decisions", "tests/explorer", "tests/normal", "tests/plots"),
-    "tests/stability",
-}
+STILL_PRIVATE = {"tests/atlas", "tests/decisions", "tests/explorer", "tests/normal", "tests/plots"}
 """Folders and files that still import modules which their room does not offer; what imports none any
 more is taken off."""
 
